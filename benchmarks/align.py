@@ -27,7 +27,7 @@ OTHERS = ("karat_hmm", "karat_product", "karat_grown")
 LESS = {"eflomal": 12}  # times less processor time
 
 
-class Found(NamedTuple):
+class AlignerResult(NamedTuple):
     """The alignment error rate and the processor time."""
 
     error: float
@@ -47,48 +47,49 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 
 def _compare(text: str, peers: list[str]) -> Iterator[Row]:
-    found = {name: _align(name, text) for name in ("karat", *OTHERS, *peers)}
-    ours = found["karat"]
+    alignments = {name: _align(name, text) for name in ("karat", *OTHERS, *peers)}
+    karat = alignments["karat"]
     yield Row(
         f"word alignment, {text}: error rate",
-        f"{ours.error:.4f}",
-        ", ".join(f"{name} {found[name].error:.4f}" for name in peers),
-        ours.error,
+        f"{karat.error:.4f}",
+        ", ".join(f"{name} {alignments[name].error:.4f}" for name in peers),
+        karat.error,
         " AER",
         at_most=BEST.get(text),
         note=f"best links of each direction joined by grow-diag-final-and, as the peers', "
-        f"{found['karat_grown'].error:.4f}; the aligner hmm {found['karat_hmm'].error:.4f}, with "
-        f"the product {found['karat_product'].error:.4f}",
+        f"{alignments['karat_grown'].error:.4f}; the aligner hmm "
+        f"{alignments['karat_hmm'].error:.4f}, with the product "
+        f"{alignments['karat_product'].error:.4f}",
     )
     for name in peers:
         yield Row(
             f"word alignment, {text}: processor time",
-            duration(ours.seconds),
-            f"{name} {duration(found[name].seconds)}",
-            found[name].seconds / ours.seconds,
+            duration(karat.seconds),
+            f"{name} {duration(alignments[name].seconds)}",
+            alignments[name].seconds / karat.seconds,
             "x less",
             at_least=LESS.get(name, 1),
         )
 
 
 def _captions() -> Iterator[Row]:
-    ours, before = (_child(name, "captions") for name in ("karat", "karat_hmm"))
-    took, other = (one["align"] + one["extract"] for one in (ours, before))
+    fertility, hmm = (_child(name, "captions") for name in ("karat", "karat_hmm"))
+    seconds, hmm_seconds = (run["align"] + run["extract"] for run in (fertility, hmm))
     steps = (
-        f"words and {one['links']:,} links {duration(one['align'])}, {one['phrases']:,} phrase "
-        f"pairs {duration(one['extract'])}"
-        for one in (ours, before)
+        f"words and {run['links']:,} links {duration(run['align'])}, {run['phrases']:,} phrase "
+        f"pairs {duration(run['extract'])}"
+        for run in (fertility, hmm)
     )
     yield Row(
-        f"alignment and phrases, {ours['pairs']:,} captions en-fr: processor time",
-        duration(took),
-        f"--aligner hmm {duration(other)}",
-        took / other,
+        f"alignment and phrases, {fertility['pairs']:,} captions en-fr: processor time",
+        duration(seconds),
+        f"--aligner hmm {duration(hmm_seconds)}",
+        seconds / hmm_seconds,
         "x its time",
         at_most=2,
         note="; --aligner hmm: ".join(steps),
     )
-    peaks = ours["peak_mb"], before["peak_mb"]
+    peaks = fertility["peak_mb"], hmm["peak_mb"]
     yield Row(
         "the same: peak memory",
         f"{peaks[0]:.0f} MB",
@@ -99,14 +100,14 @@ def _captions() -> Iterator[Row]:
     )
 
 
-def _align(aligner: str, text: str) -> Found:
-    found = _child(aligner, text)
-    links = [[(i, j) for i, j in row] for row in found["links"]]
-    return Found(error_rate(TEXTS[text](), links), found["seconds"])
+def _align(aligner: str, text: str) -> AlignerResult:
+    output = _child(aligner, text)
+    links = [[(i, j) for i, j in row] for row in output["links"]]
+    return AlignerResult(error_rate(TEXTS[text](), links), output["seconds"])
 
 
 def _child(*args: str) -> dict[str, Any]:
     argv = [sys.executable, str(Path(__file__).with_name("align_jobs.py")), *args]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-    found: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
-    return found
+    output: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
+    return output

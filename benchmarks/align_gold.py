@@ -40,8 +40,8 @@ def romanian_english() -> Gold:
     sure: list[set[Link]] = []
     possible: list[set[Link]] = []
     for line in _lines("roen.gold"):
-        found = [re.fullmatch(r"(\d+)([-p])(\d+)", word) for word in line.split()]
-        links = [(int(m[1]) - 1, int(m[3]) - 1, m[2]) for m in found if m]
+        matches = [re.fullmatch(r"(\d+)([-p])(\d+)", word) for word in line.split()]
+        links = [(int(m[1]) - 1, int(m[3]) - 1, m[2]) for m in matches if m]
         sure.append({(i, j) for i, j, kind in links if kind == "-"})
         possible.append({(i, j) for i, j, _ in links})
     return Gold([a.strip() for a, _ in rows], [b.strip() for _, b in rows], sure, possible)
@@ -56,7 +56,7 @@ def _lines(name: str) -> list[str]:
 
 def error_rate(gold: Gold, links: Sequence[Sequence[Link]]) -> float:
     """AER = 1 - (|A and S| + |A and P|) / (|A| + |S|), after Och & Ney (2003)."""
-    mine = [set(row) for row in links[len(links) - len(gold.sure) :]]
-    sure = sum(len(a & s) for a, s in zip(mine, gold.sure, strict=True))
-    possible = sum(len(a & p) for a, p in zip(mine, gold.possible, strict=True))
-    return 1 - (sure + possible) / (sum(map(len, mine)) + sum(map(len, gold.sure)))
+    predicted = [set(row) for row in links[len(links) - len(gold.sure) :]]
+    sure = sum(len(a & s) for a, s in zip(predicted, gold.sure, strict=True))
+    possible = sum(len(a & p) for a, p in zip(predicted, gold.possible, strict=True))
+    return 1 - (sure + possible) / (sum(map(len, predicted)) + sum(map(len, gold.sure)))

@@ -74,8 +74,8 @@ def fast_align(source: list[str], pivot: list[str]) -> Rows:
             variational_bayes=True,
         )
         aligner = systran_align.Aligner(forward, backward)
-        found = aligner.align_batch([a.split() for a in source], [b.split() for b in pivot])
-    return [[(i, j) for i, j in row["alignments"]] for row in found]
+        alignments = aligner.align_batch([a.split() for a in source], [b.split() for b in pivot])
+    return [[(i, j) for i, j in row["alignments"]] for row in alignments]
 
 
 ALIGNERS: dict[str, Callable[[list[str], list[str]], Rows]] = {
@@ -90,7 +90,7 @@ def captions(model: str) -> dict[str, float]:
     from karat.paraphrase.align.alignment import align_words
     from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
     from karat.paraphrase.table.phrase_pairs import extract_phrases
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     folder = DATA / "parallel-multi30k"
     before = seconds()

@@ -20,21 +20,21 @@ def main() -> None:
     table = pq.read_table(folder, columns=["candidate", "reference"]).combine_chunks()
     start = time.process_time()
     candidates, references = (table[name].to_pylist() for name in ("candidate", "reference"))
-    made = time.process_time() - start
+    conversion_time = time.process_time() - start
     best = {"arrow": float("inf"), "lists": float("inf")}
     values = set()
     for _ in range(3):
         start = time.process_time()
-        found = kt.arrow.merge(kt.arrow.sums(table, metric)).score()
+        arrow_result = kt.arrow.merge(kt.arrow.sums(table, metric)).score()
         between = time.process_time()
-        listed = kt.score(candidates, references, metric, threads=1)
+        list_result = kt.score(candidates, references, metric, threads=1)
         end = time.process_time()
-        values |= {found.rows[0].score.value, listed.rows[0].score.value}
+        values |= {arrow_result.rows[0].score.value, list_result.rows[0].score.value}
         best["arrow"] = min(best["arrow"], between - start)
         best["lists"] = min(best["lists"], end - between)
     if len(values) != 1:
         raise RuntimeError(f"not the same score: {values}")
-    print(json.dumps({**best, "made": made}))
+    print(json.dumps({**best, "made": conversion_time}))
 
 
 if __name__ == "__main__":

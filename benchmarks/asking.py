@@ -37,25 +37,32 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--share", type=float, default=0.05, help="of attempts, for each kind")
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    shares = dict.fromkeys(KINDS, given.share)
-    with tempfile.TemporaryDirectory() as folder, serving(shares=shares, seed=given.seed) as server:
-        report(measure(server, Path(folder) / "cache", given), given)
+    options = parser.parse_args()
+    shares = dict.fromkeys(KINDS, options.share)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(shares=shares, seed=options.seed) as server,
+    ):
+        report(measure(server, Path(folder) / "cache", options), options)
 
 
-def measure(server: ChatServer, cache: Path, given: argparse.Namespace) -> dict[str, Any]:
+def measure(server: ChatServer, cache: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Run the client three times, the first two until they are killed."""
-    draw, began = random.Random(given.seed), time.monotonic()
-    known: dict[str, int] = {}
+    draw, began = random.Random(options.seed), time.monotonic()
+    request_counts: dict[str, int] = {}
     asked_again, lost = 0, []
     ends = [draw.uniform(0.1, 0.45), draw.uniform(0.5, 0.9)]
     for end in ends:
-        kill_after(server, cache, given, int(end * given.requests))
-        asked_again += sum(server.times[content] != known[content] for content in known)
-        known = {content: server.times[content] for content in stored(cache)}
-        lost.append(server.answered.total() - len(known) - sum(lost))
-    usage = finished(run(server, cache, given))
-    asked_again += sum(server.times[content] != known[content] for content in known)
+        kill_after(server, cache, options, int(end * options.requests))
+        asked_again += sum(
+            server.times[content] != request_counts[content] for content in request_counts
+        )
+        request_counts = {content: server.times[content] for content in stored(cache)}
+        lost.append(server.answered.total() - len(request_counts) - sum(lost))
+    usage = finished(run(server, cache, options))
+    asked_again += sum(
+        server.times[content] != request_counts[content] for content in request_counts
+    )
     return {
         "usage": usage,
         "asked again": asked_again,
@@ -66,15 +73,20 @@ def measure(server: ChatServer, cache: Path, given: argparse.Namespace) -> dict[
     }
 
 
-def run(server: ChatServer, cache: Path, given: argparse.Namespace) -> subprocess.Popen[str]:
+def run(server: ChatServer, cache: Path, options: argparse.Namespace) -> subprocess.Popen[str]:
     return start(
-        server.url, cache, given.requests, concurrency=given.concurrency, prices=PRICES, **PATIENT
+        server.url,
+        cache,
+        options.requests,
+        concurrency=options.concurrency,
+        prices=PRICES,
+        **PATIENT,
     )
 
 
-def kill_after(server: ChatServer, cache: Path, given: argparse.Namespace, answers: int) -> None:
+def kill_after(server: ChatServer, cache: Path, options: argparse.Namespace, answers: int) -> None:
     """Kill a client with SIGKILL once the server has sent so many answers."""
-    client = run(server, cache, given)
+    client = run(server, cache, options)
     wait_for(lambda: server.answered.total() >= answers or client.poll() is not None)
     client.kill()
     client.communicate()
@@ -90,8 +102,8 @@ def finished(client: subprocess.Popen[str]) -> dict[str, Any]:
     out, err = client.communicate()
     if client.returncode:
         raise SystemExit(err)
-    found: dict[str, Any] = json.loads(out)
-    return found
+    usage: dict[str, Any] = json.loads(out)
+    return usage
 
 
 def stored(cache: Path) -> set[str]:
@@ -102,25 +114,25 @@ def stored(cache: Path) -> set[str]:
     return {json.loads(text)["echo"] for (text,) in rows}
 
 
-def report(found: dict[str, Any], given: argparse.Namespace) -> None:
-    usage, totals, seconds = found["usage"], found["usage"]["totals"], found["seconds"]
-    kills = " and ".join(f"{end:.0%}" for end in found["kills"])
+def report(outcome: dict[str, Any], options: argparse.Namespace) -> None:
+    usage, totals, seconds = outcome["usage"], outcome["usage"]["totals"], outcome["seconds"]
+    kills = " and ".join(f"{end:.0%}" for end in outcome["kills"])
     lines = {
-        "requests": f"{given.requests:,}, {given.concurrency} at once, killed after {kills}",
-        "failures": f"{given.share:.0%} of attempts for each of: {', '.join(KINDS)}",
+        "requests": f"{options.requests:,}, {options.concurrency} at once, killed after {kills}",
+        "failures": f"{options.share:.0%} of attempts for each of: {', '.join(KINDS)}",
         "answered": f"{usage['right']:,} right, {usage['missing']:,} missing",
-        "stored answers asked again": found["asked again"],
-        "answered and lost, by kill": f"{found['lost']} (at most {given.concurrency} each)",
+        "stored answers asked again": outcome["asked again"],
+        "answered and lost, by kill": f"{outcome['lost']} (at most {options.concurrency} each)",
         "repeated, as reported": f"{totals['repeated']}, {usage['repeated']} in the last run",
-        "sent": f"{totals['sent']:,} as reported, {found['received']:,} received by the server",
+        "sent": f"{totals['sent']:,} as reported, {outcome['received']:,} received by the server",
         "failed attempts": ", ".join(f"{kind} {n:,}" for kind, n in totals["failures"].items()),
         "tokens": f"{totals['prompt_tokens']:,} prompt, {totals['completion_tokens']:,} completion",
         "cost": f"{totals['cost']:.6f} at {PRICES[0]:g} and {PRICES[1]:g} a million tokens",
-        "time": f"{seconds:.1f} s: {found['received'] / seconds:,.0f} attempts and "
-        f"{given.requests / seconds:,.0f} answers a second",
+        "time": f"{seconds:.1f} s: {outcome['received'] / seconds:,.0f} attempts and "
+        f"{options.requests / seconds:,.0f} answers a second",
     }
-    for name, told in lines.items():
-        print(f"{name:28}{told}")
+    for name, value in lines.items():
+        print(f"{name:28}{value}")
 
 
 if __name__ == "__main__":

@@ -90,22 +90,22 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Measure, print, write."""
-    asked = arguments()
-    plan = QUICK if asked.quick else FULL
+    options = arguments()
+    plan = QUICK if options.quick else FULL
     facts = machine.facts()
-    made = corpus.make(plan.lines)
-    facts.append(("text", f"{made.lines:,} pairs, {made.source}"))
+    texts = corpus.make(plan.lines)
+    facts.append(("text", f"{texts.lines:,} pairs, {texts.source}"))
     print("\n".join(f"{name}: {value}" for name, value in facts), flush=True)
     rows: list[Row] = []
-    for name in asked.only or BENCHMARKS:
+    for name in options.only or BENCHMARKS:
         print(f"… {name}", file=sys.stderr, flush=True)
-        rows += (BENCHMARKS | BY_NAME)[name](made, plan)
+        rows += (BENCHMARKS | BY_NAME)[name](texts, plan)
     print("\n" + text(rows))
-    if asked.json:
-        found = {"machine": dict(facts), "rows": [row.record() for row in rows]}
-        asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    if asked.markdown:
-        asked.markdown.write_text(markdown(rows, facts), encoding="utf-8")
+    if options.json:
+        record = {"machine": dict(facts), "rows": [row.record() for row in rows]}
+        options.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(rows, facts), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -107,8 +107,8 @@ def _write_all(corpus: Corpus, base: list[str]) -> None:
     _write(corpus.references, references)
     _write(corpus.candidates, (noisy(r, CANDIDATE, vocabulary, rng) for r in references))
     tenth = references[: corpus.lines // 10]
-    others = ([noisy(r, PARAPHRASE, vocabulary, rng) for _ in range(3)] for r in tenth)
-    table = ("\t".join([r, *rest]) for r, rest in zip(tenth, others, strict=True))
+    paraphrases = ([noisy(r, PARAPHRASE, vocabulary, rng) for _ in range(3)] for r in tenth)
+    table = ("\t".join([r, *rest]) for r, rest in zip(tenth, paraphrases, strict=True))
     _write(corpus.four_references, table)
     _write_systems(corpus, references[:_SYSTEM_LINES], vocabulary, rng)
     _write_chinese(corpus, rng)
@@ -138,12 +138,12 @@ def _write_systems(
 def noisy(line: str, noise: Noise, vocabulary: Sequence[str], rng: random.Random) -> str:
     """A copy of a line with some words dropped, replaced or swapped with the next."""
     words: list[str] = []
-    keep, kept = noise.drop + noise.replace, noise.drop + noise.replace + noise.swap
+    replace_limit, swap_limit = noise.drop + noise.replace, noise.drop + noise.replace + noise.swap
     for word in line.split():
         chance = rng.random()
-        if chance >= kept:
+        if chance >= swap_limit:
             words.append(word)
-        elif chance >= keep:
+        elif chance >= replace_limit:
             words.insert(-1 if words else 0, word)
         elif chance >= noise.drop:
             words.append(vocabulary[int(rng.random() * len(vocabulary))])
@@ -206,12 +206,12 @@ def _write_chinese(corpus: Corpus, rng: random.Random) -> None:
 
 def _chinese_lines() -> list[str]:
     """Sentences of Tatoeba, three to a line."""
-    found: list[str] = []
+    sentences: list[str] = []
     file = DATA / "parallel-tatoeba-enzh" / "en-zh.tsv.gz"
     if file.exists():
         with gzip.open(file, "rt", encoding="utf-8", newline="\n") as rows:
-            found = [row.rstrip("\n").split("\t")[-1] for row in rows]
-    return ["".join(found[i : i + 3]) for i in range(len(found) - 2)]
+            sentences = [row.rstrip("\n").split("\t")[-1] for row in rows]
+    return ["".join(sentences[i : i + 3]) for i in range(len(sentences) - 2)]
 
 
 def _pseudo_chinese(lines: int, rng: random.Random) -> Iterator[str]:

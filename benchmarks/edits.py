@@ -34,22 +34,24 @@ def ter(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         return [metric.corpus(lines, texts.good, threads=1).value for lines in outputs]
 
     def peer() -> list[float]:
-        found = TER(references=[texts.good])  # a new one each time: it remembers what it has seen
-        return [found.corpus_score(lines, None).score for lines in texts.outputs.values()]
+        peer_metric = TER(
+            references=[texts.good]
+        )  # a new one each time: it remembers what it has seen
+        return [peer_metric.corpus_score(lines, None).score for lines in texts.outputs.values()]
 
-    found: list[float] = []
-    ours = take_turns({"karat": karat}, plan.rounds)["karat"]
-    theirs = take_turns({"peer": lambda: found.extend(peer())}, 1)["peer"]
-    if max(abs(a - b) for a, b in zip(karat(), found, strict=True)) > 1e-9:
+    peer_scores: list[float] = []
+    karat_time = take_turns({"karat": karat}, plan.rounds)["karat"]
+    peer_time = take_turns({"peer": lambda: peer_scores.extend(peer())}, 1)["peer"]
+    if max(abs(a - b) for a, b in zip(karat(), peer_scores, strict=True)) > 1e-9:
         raise RuntimeError("sacreBLEU and karat disagree")
     work = f"TER, TED, {len(texts.outputs)} systems x {len(texts.good)}, 1 thread"
-    yield _against(work, ours, "sacreBLEU", theirs, 100)
+    yield _against(work, karat_time, "sacreBLEU", peer_time, 100)
 
 
 class _Job(NamedTuple):
     """Pairs of texts, and how they are cut by Karat and by the peer."""
 
-    what: str
+    subject: str
     candidates: list[str]
     references: list[str]
     tok: str
@@ -91,8 +93,8 @@ def _script_row(job: _Job, costs: str, rounds: int) -> Row:
         return [Levenshtein.editops(job.cut(r), job.cut(c)) for c, r in pairs]
 
     best = take_turns({"karat": karat, "peer": peer}, rounds)
-    shown = {"unit": "costs of 1", "accuracy": "costs of 3, 3, 4"}[costs]
-    work = f"edit scripts of {job.what}, {shown}"
+    cost_text = {"unit": "costs of 1", "accuracy": "costs of 3, 3, 4"}[costs]
+    work = f"edit scripts of {job.subject}, {cost_text}"
     return _against(work, best["karat"], "rapidfuzz", best["peer"], 1)
 
 
@@ -109,16 +111,16 @@ def conllu(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         with path.open(encoding="utf-8") as file:
             sum(1 for _ in parse_incr(file))
 
-    theirs = take_turns({"peer": peer}, 1)["peer"]
-    ways = {
+    peer_time = take_turns({"peer": peer}, 1)["peer"]
+    readers = {
         "": lambda: kt.read_conllu(path),
         ", every tree as an object": lambda: sum(1 for _ in kt.read_conllu(path)),
     }
-    for way, ours in take_turns(ways, plan.rounds).items():
-        yield _against(f"CoNLL-U, EWT train{way}", ours, "conllu", theirs, 20)
+    for suffix, karat_time in take_turns(readers, plan.rounds).items():
+        yield _against(f"CoNLL-U, EWT train{suffix}", karat_time, "conllu", peer_time, 20)
 
 
-def _against(work: str, ours: float, peer: str, theirs: float, at_least: float) -> Row:
-    ratio = theirs / ours
-    shown = f"{peer} {duration(theirs)}"
-    return Row(work, duration(ours), shown, ratio, "x faster", at_least=at_least)
+def _against(work: str, karat_time: float, peer: str, peer_time: float, at_least: float) -> Row:
+    ratio = peer_time / karat_time
+    peer_text = f"{peer} {duration(peer_time)}"
+    return Row(work, duration(karat_time), peer_text, ratio, "x faster", at_least=at_least)

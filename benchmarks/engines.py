@@ -40,13 +40,13 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--table", type=Path, help="a folder of parquet files to use instead")
     parser.add_argument("--engine", nargs="+", choices=PACKAGES, default=list(PACKAGES))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="karat-engines-"))
     try:
         small = write_table(folder / "small", 2000)
-        table = asked.table or write_table(folder / "rows", asked.rows)
+        table = options.table or write_table(folder / "rows", options.rows)
         base = None
-        for name in asked.engine:
+        for name in options.engine:
             if find_spec(PACKAGES[name]) is None:
                 print(f"{name:6} is not installed")
                 continue
@@ -65,14 +65,14 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
     options = {"threads": "2"} if name == "local" else {"workers": "2"}
     before = tree_time()
     with as_engine(name, options).running(100) as runner:
-        for each in (small, table):
+        for table_path in (small, table):
             started, began = tree_time(), time.perf_counter()
-            job, pieces = plan_job(each, [metric(m) for m in METRICS], _COLUMNS, None, False)
+            job, pieces = plan_job(table_path, [metric(m) for m in METRICS], _COLUMNS, None, False)
             total = Statistics([metric(m) for m in METRICS])
-            for _, found in runner.run(work_of(job), pieces):
-                if isinstance(found, Failure):
-                    raise RuntimeError(found.sentence)
-                total += found
+            for _, piece_stats in runner.run(work_of(job), pieces):
+                if isinstance(piece_stats, Failure):
+                    raise RuntimeError(piece_stats.sentence)
+                total += piece_stats
             ended, end = tree_time(), time.perf_counter()
     return started - before, ended - started, end - began, digest_of(total)
 
@@ -80,11 +80,11 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
 _COLUMNS = ("candidate", "reference", "system", None)
 
 
-def digest_of(found: Statistics) -> str:
+def digest_of(statistics: Statistics) -> str:
     """Return a digest of all sums."""
     digest = sha256()
-    for name in found.names():
-        for sums in (found.systems[name].counted, *found.systems[name].sums):
+    for name in statistics.names():
+        for sums in (statistics.systems[name].counted, *statistics.systems[name].sums):
             digest.update(sums.tobytes())
     return digest.hexdigest()[:16]
 

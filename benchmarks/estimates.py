@@ -19,10 +19,10 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     place = os.path.join(os.environ.get("KARAT_DATA", ""), FOLDER)
     if not os.path.isdir(place):
         return
-    asked = [place, "-d", "mqm"]
+    arguments = [place, "-d", "mqm"]
     contestants = {
-        "estimate": command([script("karat"), "estimate", *asked, "-J", "chrf"]),
-        "meta": command([script("karat"), "meta", *asked, "-m", "chrf"]),
+        "estimate": command([script("karat"), "estimate", *arguments, "-J", "chrf"]),
+        "meta": command([script("karat"), "meta", *arguments, "-m", "chrf"]),
     }
     times = take_turns(contestants, plan.rounds, children)
     yield Row(

@@ -26,13 +26,13 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         },
         plan.rounds,
     )
-    for name, what, limit in (
+    for name, label, limit in (
         ("1", "1 thread", 2.0),
         ("2", "2 threads", 1.1),
         ("command", "karat score", None),
     ):
         yield Row(
-            f"BLEU from two files, {corpus.lines:,} segments, {what}",
+            f"BLEU from two files, {corpus.lines:,} segments, {label}",
             duration(best[name]),
             f"wc -w {duration(best['wc'])}",
             best[name] / best["wc"],

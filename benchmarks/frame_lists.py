@@ -38,18 +38,18 @@ def main() -> None:
     for _ in range(_TURNS):
         for name, run in runs.items():
             start = time.process_time()
-            found = run()
+            scoring = run()
             best[name] = min(best[name], time.process_time() - start)
-            values.add(found.rows[0].score.value)
+            values.add(scoring.rows[0].score.value)
     if len(values) != 1:
         raise RuntimeError(f"not the same score: {values}")
     print(json.dumps(best))
 
 
 def _joined(frame: object, metric: str) -> kt.Scoring:
-    found = kt.score(frame, metrics=metric, segments=True)
-    found.join()
-    return found
+    scoring = kt.score(frame, metrics=metric, segments=True)
+    scoring.join()
+    return scoring
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens, read_parallel
 from karat.paraphrase.table.phrase_pairs import extract_phrases
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
+from karat.text.tokens import Recipe
 
 JUMP = 0.5  # the chance to go on from another place: 1 is a bigram model
 NEW = 0.04  # the chance of an invented word
@@ -36,7 +36,7 @@ _SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 Ids = NDArray[np.int64]
 
 
-class Source(NamedTuple):
+class ParallelSource(NamedTuple):
     """The English text as one row, word 0 between sentences; what French words each place has."""
 
     words: NDArray[np.object_]
@@ -57,15 +57,15 @@ def real_pairs() -> list[tuple[str, str]]:
     captions = DATA / "parallel-multi30k"
     texts = [read_parallel(captions / "train.en.gz", captions / "train.fr.gz")]
     texts.append(read_parallel(DATA / "parallel-debian" / "en-fr.tsv.gz"))
-    found = []
+    sentence_pairs = []
     for text in texts:
         sides = [side.views(0, len(text)).strings() for side in (text.source, text.pivot)]
-        found += list(zip(*sides, strict=True))
-    order = np.random.default_rng(1).permutation(len(found))
-    return [found[i] for i in order]
+        sentence_pairs += list(zip(*sides, strict=True))
+    order = np.random.default_rng(1).permutation(len(sentence_pairs))
+    return [sentence_pairs[i] for i in order]
 
 
-def learned(pairs: list[tuple[str, str]]) -> Source:
+def learned(pairs: list[tuple[str, str]]) -> ParallelSource:
     """Link the words of real text, and lay it out for walks."""
     words = Recipe("13a")
     source, pivot = parallel_tokens([_parallel(pairs)], words, words)
@@ -89,13 +89,13 @@ def learned(pairs: list[tuple[str, str]]) -> Source:
     usable = text[:-1]  # something follows
     starts = np.concatenate(([0], np.cumsum(np.bincount(usable))))
     names = np.array(["\n", *source.vocab.words(0, len(source.vocab))], dtype=object)
-    others = np.array(pivot.vocab.words(0, len(pivot.vocab)), dtype=object)
-    return Source(
+    pivot_words = np.array(pivot.vocab.words(0, len(pivot.vocab)), dtype=object)
+    return ParallelSource(
         names,
         text,
         np.argsort(usable, kind="stable"),
         starts,
-        others[np.array(french)[order]],
+        pivot_words[np.array(french)[order]],
         np.array(moved)[order],
         first,
     )
@@ -105,17 +105,19 @@ def _parallel(pairs: list[tuple[str, str]]) -> Parallel:
     return Parallel(*(Strings(list(side)) for side in zip(*pairs, strict=True)))
 
 
-def grown_pairs(source: Source, pairs: int, seed: int = 1) -> Iterator[list[tuple[str, str]]]:
+def grown_pairs(
+    source: ParallelSource, pairs: int, seed: int = 1
+) -> Iterator[list[tuple[str, str]]]:
     """Yield batches of sentence pairs, so many in all."""
-    rng, made, words = np.random.default_rng(seed), 0, 0
-    while made < pairs:
+    rng, n_pairs, n_words = np.random.default_rng(seed), 0, 0
+    while n_pairs < pairs:
         at, lengths = _walk(source, rng)
-        batch = _pairs(source, at, lengths, words, rng)[: pairs - made]
+        batch = _pairs(source, at, lengths, n_words, rng)[: pairs - n_pairs]
         yield batch
-        made, words = made + len(batch), words + len(at)
+        n_pairs, n_words = n_pairs + len(batch), n_words + len(at)
 
 
-def _walk(source: Source, rng: np.random.Generator) -> tuple[Ids, Ids]:
+def _walk(source: ParallelSource, rng: np.random.Generator) -> tuple[Ids, Ids]:
     """Return the places of many sentences, one after the other, and the length of each."""
     who = np.arange(_WALKS)  # the walks that go on
     at = source.places[rng.integers(source.starts[1], size=_WALKS)]
@@ -127,8 +129,8 @@ def _walk(source: Source, rng: np.random.Generator) -> tuple[Ids, Ids]:
         steps.append((who, at))
         word = source.text[at]
         start, end = source.starts[word], source.starts[word + 1]
-        there = start + (rng.random(len(who)) * (end - start)).astype(np.int64)
-        at = np.where(rng.random(len(who)) < JUMP, source.places[there], at)
+        targets = start + (rng.random(len(who)) * (end - start)).astype(np.int64)
+        at = np.where(rng.random(len(who)) < JUMP, source.places[targets], at)
     owner = np.concatenate([walks for walks, _ in steps])
     order = np.argsort(owner, kind="stable")
     lengths = np.bincount(owner, minlength=_WALKS)
@@ -136,23 +138,23 @@ def _walk(source: Source, rng: np.random.Generator) -> tuple[Ids, Ids]:
 
 
 def _pairs(
-    source: Source, at: Ids, lengths: Ids, before: int, rng: np.random.Generator
+    source: ParallelSource, at: Ids, lengths: Ids, before: int, rng: np.random.Generator
 ) -> list[tuple[str, str]]:
     """Return the sentences at some places, and their translations."""
     english = source.words[source.text[at]]
     new = np.flatnonzero(rng.random(len(at)) < NEW)
-    known = GROWTH * np.sqrt(before + new + 1)
-    numbers = (known * rng.random(len(new)) ** 2).astype(int)
+    vocabulary_size = GROWTH * np.sqrt(before + new + 1)
+    numbers = (vocabulary_size * rng.random(len(new)) ** 2).astype(int)
     english[new] = [_invented("x", n) for n in numbers.tolist()]
     size = source.first[at + 1] - source.first[at]
     size[new] = 1
     owner = np.repeat(np.arange(len(at)), size)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
-    where = np.minimum(source.first[at][owner] + within, len(source.french) - 1)
-    french, moved = source.french[where], source.moved[where]
+    french_places = np.minimum(source.first[at][owner] + within, len(source.french) - 1)
+    french, moved = source.french[french_places], source.moved[french_places]
     translated = np.cumsum(size)[new] - 1
-    ways = (4 * rng.random(len(new)) ** 3).astype(int)
-    french[translated] = [_invented("y", n) for n in (4 * numbers + ways).tolist()]
+    variants = (4 * rng.random(len(new)) ** 3).astype(int)
+    french[translated] = [_invented("y", n) for n in (4 * numbers + variants).tolist()]
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     order = np.lexsort((owner + moved, sentence[owner]))
     counts = np.bincount(sentence[owner], minlength=len(lengths))
@@ -180,13 +182,13 @@ def counted(pairs: list[tuple[str, str]]) -> str:
     text = parallel_tokens(
         [_parallel(pairs)], Recipe("13a", "lower", "porter"), Recipe("13a", "lower")
     )
-    found = align_words(*text)
-    phrases = extract_phrases(*text, found.links)
-    each = [len(text[0].ids), found.pairs, len(phrases)]  # type: ignore[union-attr]
-    shown = [f"{count / len(pairs):.1f}" for count in each]
+    alignment = align_words(*text)
+    phrases = extract_phrases(*text, alignment.links)
+    totals = [len(text[0].ids), alignment.pairs, len(phrases)]  # type: ignore[union-attr]
+    averages = [f"{count / len(pairs):.1f}" for count in totals]
     return (
-        f"{len(pairs):,} pairs; a pair: {shown[0]} English words, {shown[1]} different word pairs, "
-        f"{shown[2]} different phrase pairs"
+        f"{len(pairs):,} pairs; a pair: {averages[0]} English words, "
+        f"{averages[1]} different word pairs, {averages[2]} different phrase pairs"
     )
 
 
@@ -197,23 +199,23 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("-o", "--output")
-    asked, start = parser.parse_args(), time.process_time()
+    options, start = parser.parse_args(), time.process_time()
     real = real_pairs()
     source = learned(real)
-    if asked.compare:
-        size = min(asked.pairs, len(real))
-        some = [pair for batch in grown_pairs(source, size, asked.seed) for pair in batch]
+    if options.compare:
+        size = min(options.pairs, len(real))
+        grown = [pair for batch in grown_pairs(source, size, options.seed) for pair in batch]
         print(f"real   {counted(real[:size])}")
-        print(f"grown  {counted(some)}")
-    if asked.output:
+        print(f"grown  {counted(grown)}")
+    if options.output:
         with (
-            Path(f"{asked.output}.en").open("w", encoding="utf-8", newline="\n") as english,
-            Path(f"{asked.output}.fr").open("w", encoding="utf-8", newline="\n") as french,
+            Path(f"{options.output}.en").open("w", encoding="utf-8", newline="\n") as english,
+            Path(f"{options.output}.fr").open("w", encoding="utf-8", newline="\n") as french,
         ):
-            for batch in grown_pairs(source, asked.pairs, asked.seed):
+            for batch in grown_pairs(source, options.pairs, options.seed):
                 english.writelines(f"{line}\n" for line, _ in batch)
                 french.writelines(f"{line}\n" for _, line in batch)
-        print(f"{asked.output}: {time.process_time() - start:.1f} s of the processor")
+        print(f"{options.output}: {time.process_time() - start:.1f} s of the processor")
 
 
 if __name__ == "__main__":

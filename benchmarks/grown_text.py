@@ -44,29 +44,31 @@ class Source(NamedTuple):
 
 def real_sentences() -> Iterator[str]:
     """Yield the English sentences of KARAT_DATA, each once."""
-    seen: set[str] = set()
+    distinct: set[str] = set()
     for line in _lines():
-        found = " ".join(_TOKEN.findall(line))
-        if found and found not in seen:
-            seen.add(found)
-            yield found
+        sentence = " ".join(_TOKEN.findall(line))
+        if sentence and sentence not in distinct:
+            distinct.add(sentence)
+            yield sentence
 
 
 def sentences(words: int, seed: int = 1) -> Iterator[list[str]]:
     """Yield batches of sentences that have at least so many words in all."""
-    source, rng, made = _source(), np.random.default_rng(seed), 0
+    source, rng, n_words = _source(), np.random.default_rng(seed), 0
     names = np.array(source.words, dtype=object)
-    while made < words:
+    while n_words < words:
         ids, lengths = _walk(source, rng)
         new = np.flatnonzero(rng.random(len(ids)) < NEW)
-        known = GROWTH * np.sqrt(made + new + 1)
-        shown = names[ids]
-        shown[new] = [_invented(i) for i in (known * rng.random(len(new)) ** 2).astype(int)]
+        vocabulary_size = GROWTH * np.sqrt(n_words + new + 1)
+        drawn_words = names[ids]
+        drawn_words[new] = [
+            _invented(i) for i in (vocabulary_size * rng.random(len(new)) ** 2).astype(int)
+        ]
         ends = np.cumsum(lengths)
-        last = int(np.searchsorted(ends, words - made)) + 1
-        listed, pairs = shown.tolist(), zip(ends - lengths, ends, strict=True)
+        last = int(np.searchsorted(ends, words - n_words)) + 1
+        listed, pairs = drawn_words.tolist(), zip(ends - lengths, ends, strict=True)
         yield [" ".join(listed[start:end]) for start, end in list(pairs)[:last]]
-        made += int(ends[min(last, len(ends)) - 1])
+        n_words += int(ends[min(last, len(ends)) - 1])
 
 
 def _walk(source: Source, rng: np.random.Generator) -> tuple[Ids, Ids]:
@@ -82,8 +84,8 @@ def _walk(source: Source, rng: np.random.Generator) -> tuple[Ids, Ids]:
         steps.append((who, word))
         jumps = rng.random(len(who)) < JUMP
         start, end = source.starts[word], source.starts[word + 1]
-        there = start + (rng.random(len(who)) * (end - start)).astype(np.int64)
-        at = np.where(jumps, source.places[there], at)
+        targets = start + (rng.random(len(who)) * (end - start)).astype(np.int64)
+        at = np.where(jumps, source.places[targets], at)
     owner = np.concatenate([walks for walks, _ in steps])
     order = np.argsort(owner, kind="stable")
     lengths = np.bincount(owner, minlength=_WALKS)
@@ -135,12 +137,12 @@ def main() -> None:
     parser.add_argument("--words", type=int, required=True, help="0: the real text")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked, start = parser.parse_args(), time.process_time()
-    made = sentences(asked.words, asked.seed) if asked.words else [list(real_sentences())]
-    with asked.output.open("w", encoding="utf-8", newline="\n") as file:
-        for batch in made:
+    options, start = parser.parse_args(), time.process_time()
+    batches = sentences(options.words, options.seed) if options.words else [list(real_sentences())]
+    with options.output.open("w", encoding="utf-8", newline="\n") as file:
+        for batch in batches:
             file.write("\n".join(batch) + "\n")
-    print(f"{asked.output}: {time.process_time() - start:.1f} s of the processor")
+    print(f"{options.output}: {time.process_time() - start:.1f} s of the processor")
 
 
 if __name__ == "__main__":

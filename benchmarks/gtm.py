@@ -38,8 +38,8 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     yield from _against_python(texts, plan)
     yield from java_gtm.measure(list(_for_java(texts)), plan.peer_rounds)
     yield from _long_pair()
-    for what, cases, at_most in _cases(texts):
-        yield _certain(what, cases, at_most)
+    for label, cases, at_most in _cases(texts):
+        yield _certain(label, cases, at_most)
 
 
 def _against_python(texts: Ted, plan: Plan) -> Iterator[Row]:
@@ -76,8 +76,8 @@ def _race(
     """
 
     def karat() -> float:
-        found = kt.score(outputs, good, GREEDY, threads=1)
-        return sum(row.score.parts["size"] for row in found.rows)
+        scoring = kt.score(outputs, good, GREEDY, threads=1)
+        return sum(row.score.parts["size"] for row in scoring.rows)
 
     def plain(size: Callable[..., float]) -> float:
         references = [[line.split()] for line in good]
@@ -87,18 +87,18 @@ def _race(
             for candidate, reference in zip(lines, references, strict=True)
         )
 
-    ways = {"as the rule reads": partial(plain, as_it_reads), "tuned": partial(plain, tuned)}
-    if any(abs(way() - karat()) > 1e-6 * karat() for way in ways.values()):
+    peers = {"as the rule reads": partial(plain, as_it_reads), "tuned": partial(plain, tuned)}
+    if any(abs(peer() - karat()) > 1e-6 * karat() for peer in peers.values()):
         raise RuntimeError("plain Python and karat disagree")
     rounds = plan.rounds if at_least else plan.peer_rounds
-    took = take_turns({"karat": karat, **ways}, rounds, time.process_time)
-    ours = took.pop("karat")
-    for name, theirs in took.items():
+    took = take_turns({"karat": karat, **peers}, rounds, time.process_time)
+    karat_time = took.pop("karat")
+    for name, peer_time in took.items():
         yield Row(
             f"GTM greedy e=2, {work}, 1 thread",
-            duration(ours),
-            f"Python, {name}, {duration(theirs)}",
-            theirs / ours,
+            duration(karat_time),
+            f"Python, {name}, {duration(peer_time)}",
+            peer_time / karat_time,
             "x faster",
             at_least=at_least if name != "tuned" else None,
             note="processor time, all taking turns",
@@ -118,13 +118,13 @@ def long_pair(texts: Ted) -> tuple[str, str]:
 def _long_pair() -> Iterator[Row]:
     argv = [sys.executable, __file__, "--pair"]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-    found = json.loads(done.stdout)
-    work = f"GTM greedy e=2, one pair of {found['rows']:,} x {found['columns']:,} tokens"
-    hits = f"{found['hits']:,} hits"
-    took = duration(found["seconds"])
-    yield Row(work, took, ratio=found["seconds"], unit=" s", at_most=1, note=hits)
-    megabytes = found["peak_mb"]
-    note = f"of it before the work {found['before_mb']:.0f} MB"
+    outcome = json.loads(done.stdout)
+    work = f"GTM greedy e=2, one pair of {outcome['rows']:,} x {outcome['columns']:,} tokens"
+    hits = f"{outcome['hits']:,} hits"
+    took = duration(outcome["seconds"])
+    yield Row(work, took, ratio=outcome["seconds"], unit=" s", at_most=1, note=hits)
+    megabytes = outcome["peak_mb"]
+    note = f"of it before the work {outcome['before_mb']:.0f} MB"
     yield Row(
         f"{work}: memory", f"{megabytes:.0f} MB", "", megabytes, " MB", at_most=200, note=note
     )
@@ -143,8 +143,8 @@ def _pair_alone() -> None:
     grid = metric.explain(candidate, reference)
     sizes = {"rows": len(grid.row_ids), "columns": grid.columns - 1}
     hits = sum(1 for _ in grid.hits())
-    found = {"seconds": took, "peak_mb": peak, "before_mb": before, "hits": hits, **sizes}
-    print(json.dumps(found))
+    record = {"seconds": took, "peak_mb": peak, "before_mb": before, "hits": hits, **sizes}
+    print(json.dumps(record))
 
 
 # ------------------------------------------------------------------------ how fast it is certain
@@ -181,7 +181,7 @@ def _cases(texts: Ted) -> Iterator[tuple[str, list[Case], float]]:
         yield f"SummEval, {number} ref", summaries, at_most
 
 
-def _certain(what: str, cases: list[Case], at_most: float) -> Row:
+def _certain(label: str, cases: list[Case], at_most: float) -> Row:
     times, proven = [], 0.0
     for candidate, references in cases:
         start = time.process_time()  # not the clock: of thousands of calls one meets a pause
@@ -192,7 +192,7 @@ def _certain(what: str, cases: list[Case], at_most: float) -> Row:
     quick = sum(t <= 100 for t in times) / len(times)
     middle = times[len(times) // 2]
     return Row(
-        f"GTM exact e=2, {what}: slowest of {len(cases):,}",
+        f"GTM exact e=2, {label}: slowest of {len(cases):,}",
         f"{times[-1]:.1f} ms",
         ratio=times[-1] if proven == len(cases) else float("inf"),
         unit=" ms",

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from table import Row, duration
 
 import karat as kt
-from karat.evalset.formats.gtm_sgml import align, read_gtm_sgml
+from karat.evalset.aligned_texts import align, read_gtm_sgml
 
 JAR = "KARAT_GTM_JAR"
 METRIC = kt.GTM(e=2)
@@ -64,9 +64,9 @@ def _missing() -> str:
 def _race(work: str, text: Text, rounds: int) -> Row:
     with tempfile.TemporaryDirectory(prefix="karat-gtm-") as folder:
         files = write(text, Path(folder))
-        ours, theirs = karat_command(files), java_command(files)
-        check(parse(_output(ours)), parse(_output(theirs)))
-        best = [min(_spent(command) for _ in range(rounds)) for command in (ours, theirs)]
+        karat, java = karat_command(files), java_command(files)
+        check(parse(_output(karat)), parse(_output(java)))
+        best = [min(_spent(command) for _ in range(rounds)) for command in (karat, java)]
     alone = min(_scoring(text) for _ in range(rounds))
     return Row(
         work,
@@ -132,30 +132,30 @@ def karat_command(files: Sequence[Path]) -> list[str]:
 
 def parse(printed: str) -> Values:
     """`document segment F` and `document F`, a line each; anything else is an error."""
-    found: Values = {}
+    values: Values = {}
     for number, line in enumerate(printed.splitlines(), 1):
         fields = line.split()
         key = tuple(fields[:-1])
-        if len(key) not in (1, 2) or key in found:
+        if len(key) not in (1, 2) or key in values:
             raise RuntimeError(f"line {number}: {line!r} is no score, or one that was there before")
         try:
-            found[key] = float(fields[-1])
+            values[key] = float(fields[-1])
         except ValueError as error:
             raise RuntimeError(f"line {number}: {line!r} has no number at its end") from error
-    return found
+    return values
 
 
-def check(ours: Values, theirs: Values) -> None:
+def check(karat: Values, java: Values) -> None:
     """Refuse to go on unless both have the same scores, and at least one."""
-    if not ours or ours.keys() != theirs.keys():
-        odd = sorted(ours.keys() ^ theirs.keys())[:1]
+    if not karat or karat.keys() != java.keys():
+        odd = sorted(karat.keys() ^ java.keys())[:1]
         raise RuntimeError(
-            f"karat printed {len(ours):,} scores and the tool {len(theirs):,}; the first that only "
+            f"karat printed {len(karat):,} scores and the tool {len(java):,}; the first that only "
             f"one of them has is that of {odd}"
         )
-    for key, value in ours.items():
-        if not abs(value - theirs[key]) <= CLOSE:
-            raise RuntimeError(f"{' '.join(key)}: karat says {value}, the tool {theirs[key]}")
+    for key, value in karat.items():
+        if not abs(value - java[key]) <= CLOSE:
+            raise RuntimeError(f"{' '.join(key)}: karat says {value}, the tool {java[key]}")
 
 
 def _output(command: Sequence[str]) -> str:
@@ -179,10 +179,10 @@ def _children() -> float:
 
 def _print_scores(candidates: str, *references: str) -> None:
     """What the tool prints, from the same files."""
-    found = align(read_gtm_sgml(candidates), [read_gtm_sgml(path) for path in references])
-    rows = METRIC.stats(found.candidates, found.references, threads=1)
+    texts = align(read_gtm_sgml(candidates), [read_gtm_sgml(path) for path in references])
+    rows = METRIC.stats(texts.candidates, texts.references, threads=1)
     values = METRIC.measure(rows)["value"].tolist()
-    for span in found.documents:
+    for span in texts.documents:
         for number, at in enumerate(range(span.start, span.stop), 1):
             print(span.docid, number, values[at])
         print(span.docid, METRIC.score(rows[span.start : span.stop].sum(axis=0)).value)

@@ -55,15 +55,15 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         note=f"karat score -m bleu, all threads; mapped file pages at most {large.file_mb:.0f} MB; "
         f"at {sizes[0]:,} pairs {small.anonymous_mb:.0f} MB",
     )
-    for what, limit, whole, part, start in (
+    for label, limit, total, part, start in (
         ("time", 1.15, large.seconds, small.seconds, min(run.seconds for run in starts)),
         ("processor time", None, large.cpu, small.cpu, min(run.cpu for run in starts)),
     ):
         yield Row(
-            f"{sizes[1]:,} pairs: {what} per pair over that of {sizes[0]:,}",
-            duration(whole),
+            f"{sizes[1]:,} pairs: {label} per pair over that of {sizes[0]:,}",
+            duration(total),
             duration(part),
-            (whole - start) / (part - start) * sizes[0] / sizes[1],
+            (total - start) / (part - start) * sizes[0] / sizes[1],
             at_most=limit,
             note=f"1 is linear; whole command, that of one pair ({duration(start)}) taken off",
         )
@@ -79,9 +79,9 @@ def _run(corpus: Corpus, folder: Path, lines: int) -> Run:
 
 
 def _write(path: Path, base: list[str], lines: int) -> None:
-    made = islice(_turned(base), lines)
+    pairs = islice(_turned(base), lines)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        while chunk := list(islice(made, _CHUNK)):
+        while chunk := list(islice(pairs, _CHUNK)):
             file.write("\n".join(chunk) + "\n")
 
 
@@ -99,17 +99,17 @@ def watch(argv: list[str]) -> Run:
     """Run a command and look at its memory all the while."""
     start, used = time.perf_counter(), _children()
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-    own, files, both = 0, 0, 0
+    anonymous, files, both = 0, 0, 0
     while process.poll() is None:
         memory = _memory(process.pid)
-        own = max(own, memory.get("RssAnon", 0) + memory.get("RssShmem", 0))
+        anonymous = max(anonymous, memory.get("RssAnon", 0) + memory.get("RssShmem", 0))
         files = max(files, memory.get("RssFile", 0))
         both = max(both, sum(memory.values()))
         time.sleep(_PAUSE)
     took = time.perf_counter() - start
     if process.returncode:
         raise RuntimeError(f"{argv} ended with {process.returncode}")
-    return Run(took, _children() - used, own / 1024, files / 1024, both / 1024)
+    return Run(took, _children() - used, anonymous / 1024, files / 1024, both / 1024)
 
 
 def _children() -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpus import DATA, WORK, Corpus
-from limited import Run, digest, most_mb, run
+from limited import LimitedRun, digest, most_mb, run
 from plan import Plan
 from table import Row, duration
 from timing import script
@@ -26,10 +26,10 @@ MUCH = 6.0  # GB: all of a hundred thousand pairs is then done in memory
 _MILLION = 1_000_000
 
 
-class Made(NamedTuple):
+class TrainedTable(NamedTuple):
     """What a table took, its size and the digest of its bytes."""
 
-    run: Run
+    run: LimitedRun
     bytes: int
     digest: str
 
@@ -40,18 +40,18 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         return
     pairs, memory = plan.parallel_pairs, plan.parallel_memory
     with grown(pairs) as text:
-        much, little = made(text, MUCH), made(text, memory)
+        large_memory, small_memory = train_table(text, MUCH), train_table(text, memory)
     work = f"phrase table of {pairs:,} sentence pairs, --memory {memory:g}"
-    same = "the same bytes" if much.digest == little.digest else "NOT THE SAME"
+    comparison = "the same bytes" if large_memory.digest == small_memory.digest else "NOT THE SAME"
     yield Row(
         f"{work}: processor time over that with {MUCH:g}",
-        duration(little.run.cpu),
-        duration(much.run.cpu),
-        little.run.cpu / much.run.cpu,
-        note=f"the tables are {same}; {little.run.scratch_mb:.0f} MB of temporary files; "
-        f"with {MUCH:g}, {much.run.peak_mb:.0f} MB of memory",
+        duration(small_memory.run.cpu),
+        duration(large_memory.run.cpu),
+        small_memory.run.cpu / large_memory.run.cpu,
+        note=f"the tables are {comparison}; {small_memory.run.scratch_mb:.0f} MB of temporary "
+        f"files; with {MUCH:g}, {large_memory.run.peak_mb:.0f} MB of memory",
     )
-    peak = little.run.peak_mb
+    peak = small_memory.run.peak_mb
     yield Row(f"{work}: peak memory", "", "", peak, " MB", at_most=most_mb(memory))
 
 
@@ -60,7 +60,7 @@ def million(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     if not _can_grow("phrases-million"):
         return
     with grown(_MILLION) as text:
-        run, size, _ = made(text, 1.0)
+        run, size, _ = train_table(text, 1.0)
     yield Row(
         f"phrase table of {_MILLION:,} sentence pairs, --memory 1: peak memory",
         duration(run.cpu),
@@ -88,20 +88,20 @@ def grown(pairs: int) -> Iterator[Path]:
     try:
         make = [sys.executable, str(Path(__file__).with_name("grown_parallel.py"))]
         text = folder / "grown"
-        asked = ["--pairs", str(pairs), "-o", str(text)]
-        subprocess.run([*make, *asked], check=True, stdout=subprocess.DEVNULL)
+        arguments = ["--pairs", str(pairs), "-o", str(text)]
+        subprocess.run([*make, *arguments], check=True, stdout=subprocess.DEVNULL)
         yield text
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def made(text: Path, memory: float) -> Made:
+def train_table(text: Path, memory: float) -> TrainedTable:
     """Make the table of a text in a process of its own."""
     table = text.with_name("table.npz")
     sides = [f"{text}.en", f"{text}.fr", "--stem", "porter"]
     command = [script("karat"), "paraphrase", "table", *sides]
     took = run([*command, "-o", str(table), "--memory", str(memory)])
-    return Made(took, table.stat().st_size, digest(table))
+    return TrainedTable(took, table.stat().st_size, digest(table))
 
 
 def main() -> None:
@@ -109,13 +109,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--memory", type=float, action="append", metavar="GB", required=True)
-    asked, digests = parser.parse_args(), set()
-    with grown(asked.pairs) as text:
-        for memory in asked.memory:
-            found = made(text, memory)
-            print(f"--memory {memory:g}: {found.run}; {found.bytes:,} bytes", flush=True)
-            digests.add(found.digest)
-    if len(asked.memory) > 1:
+    options, digests = parser.parse_args(), set()
+    with grown(options.pairs) as text:
+        for memory in options.memory:
+            table = train_table(text, memory)
+            print(f"--memory {memory:g}: {table.run}; {table.bytes:,} bytes", flush=True)
+            digests.add(table.digest)
+    if len(options.memory) > 1:
         print("all tables are the same" if len(digests) == 1 else "THE TABLES DIFFER")
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 _MB = 1 << 20
 
 
-class Run(NamedTuple):
+class LimitedRun(NamedTuple):
     """What one command took: processor time, peak memory, files without a name at their peak."""
 
     cpu: float
@@ -21,12 +21,12 @@ class Run(NamedTuple):
     scratch_mb: float
 
     def __str__(self) -> str:
-        shown = f"{self.cpu:.1f} s of the processor, {self.peak_mb:.0f} MB of memory"
-        return f"{shown}, {self.scratch_mb:.0f} MB of temporary files"
+        summary = f"{self.cpu:.1f} s of the processor, {self.peak_mb:.0f} MB of memory"
+        return f"{summary}, {self.scratch_mb:.0f} MB of temporary files"
 
 
-def run(argv: Sequence[str]) -> Run:
-    """Run a command, which must succeed."""
+def run(argv: Sequence[str]) -> LimitedRun:
+    """LimitedRun a command, which must succeed."""
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
     ended, most = threading.Event(), [0]
     watcher = threading.Thread(target=_watch, args=(process.pid, ended, most))
@@ -37,20 +37,20 @@ def run(argv: Sequence[str]) -> Run:
     watcher.join()
     if process.returncode:
         raise RuntimeError(f"{argv} ended with {process.returncode}")
-    return Run(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, most[0] / _MB)
+    return LimitedRun(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, most[0] / _MB)
 
 
 def _watch(pid: int, ended: threading.Event, most: list[int]) -> None:
     """Look at the unnamed files of a process now and then."""
     while not ended.wait(0.2):
-        found = 0
+        size = 0
         for file in Path(f"/proc/{pid}/fd").glob("*"):
             try:
                 if os.readlink(file).endswith(" (deleted)"):
-                    found += file.stat().st_size
+                    size += file.stat().st_size
             except OSError:  # it was closed meanwhile
                 continue
-        most[0] = max(most[0], found)
+        most[0] = max(most[0], size)
 
 
 def most_mb(gigabytes: float) -> int:
@@ -60,8 +60,8 @@ def most_mb(gigabytes: float) -> int:
 
 def digest(path: Path) -> str:
     """A digest of the bytes of a file."""
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(_MB):
-            found.update(piece)
-    return found.hexdigest()
+            sha.update(piece)
+    return sha.hexdigest()

@@ -35,15 +35,21 @@ def against(
     """Karat on all lines, the peer on the first of them, its time scaled."""
     part = min(plan.peer_lines, lines)
     rounds = max(1, plan.rounds // plan.peer_rounds)
-    ours, theirs = float("inf"), float("inf")
+    karat_time, peer_best = float("inf"), float("inf")
     for _ in range(plan.peer_rounds):  # by turns, so that noise hits both
-        ours = min(ours, take_turns({"karat": karat}, rounds)["karat"])
-        theirs = min(theirs, best_in_child(1, *peer, part) * lines / part)
+        karat_time = min(karat_time, take_turns({"karat": karat}, rounds)["karat"])
+        peer_best = min(peer_best, best_in_child(1, *peer, part) * lines / part)
     tool = "rouge-score" if peer[0].startswith("rouge") else "sacreBLEU"
     note = f"{tool} timed on {part:,} segments and scaled" if part < lines else ""
-    peer_time = f"{tool} {duration(theirs)}"
+    peer_text = f"{tool} {duration(peer_best)}"
     return Row(
-        work, duration(ours), peer_time, theirs / ours, "x faster", at_least=at_least, note=note
+        work,
+        duration(karat_time),
+        peer_text,
+        peer_best / karat_time,
+        "x faster",
+        at_least=at_least,
+        note=note,
     )
 
 
@@ -107,14 +113,14 @@ def five(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 def memory(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """Peak memory of BLEU on lists, in new processes."""
     files = corpus.candidates, corpus.references, corpus.lines
-    ours, theirs = (in_child(job, *files) for job in ("karat_bleu", "sacrebleu_bleu"))
+    karat, peer = (in_child(job, *files) for job in ("karat_bleu", "sacrebleu_bleu"))
     yield Row(
         f"peak memory, BLEU on lists of {corpus.lines:,}",
-        f"{ours['peak_mb']:.0f} MB",
-        f"sacreBLEU {theirs['peak_mb']:.0f} MB",
-        theirs["peak_mb"] / ours["peak_mb"],
+        f"{karat['peak_mb']:.0f} MB",
+        f"sacreBLEU {peer['peak_mb']:.0f} MB",
+        peer["peak_mb"] / karat["peak_mb"],
         "x less",
-        note=f"of it before the work: {ours['before_mb']:.0f} and {theirs['before_mb']:.0f} MB",
+        note=f"of it before the work: {karat['before_mb']:.0f} and {peer['before_mb']:.0f} MB",
     )
 
 
@@ -122,12 +128,12 @@ def more(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """Other settings, for information."""
     candidates, references = read(corpus.candidates), read(corpus.references)
     paths = corpus.candidates, corpus.references
-    for what, metric, job in (
+    for name, metric, job in (
         ("BLEU lower-cased", "bleu:case=lower", "sacrebleu_lower"),
         ("BLEU tok=intl", "bleu:tok=intl", "sacrebleu_intl"),
     ):
         work = scoring(candidates, references, [metric])
-        yield against(what, plan, work, corpus.lines, (job, *paths))
+        yield against(name, plan, work, corpus.lines, (job, *paths))
     files = corpus.chinese
     chinese = [read(file) for file in files]
     work = scoring(chinese[0], chinese[1], ["bleu:tok=zh"])
@@ -142,8 +148,8 @@ def more(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
 def bootstrap(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """BLEU with a bootstrap interval."""
-    few = plan._replace(rounds=2 * plan.peer_rounds)
+    short_plan = plan._replace(rounds=2 * plan.peer_rounds)
     work = scoring(read(corpus.candidates), read(corpus.references), ["bleu"], resamples=1000)
     label = "BLEU with 1000 bootstrap resamples"
     files = corpus.candidates, corpus.references
-    yield against(label, few, work, corpus.lines, ("sacrebleu_bootstrap", *files))
+    yield against(label, short_plan, work, corpus.lines, ("sacrebleu_bootstrap", *files))

@@ -32,16 +32,16 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     folder = corpus.folder
     argv = [sys.executable, __file__, str(plan.lines), str(folder / "model.lm")]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-    found = json.loads(done.stdout)
+    outcome = json.loads(done.stdout)
     yield Row(
-        f"train on {found['words']:,} words, {ORDER}-gram, 1 thread",
-        duration(found["seconds"]),
+        f"train on {outcome['words']:,} words, {ORDER}-gram, 1 thread",
+        duration(outcome["seconds"]),
         "",
-        found["seconds"],
+        outcome["seconds"],
         " s",
         at_most=10,
-        note=f"{found['ngrams']:,} n-grams; peak memory {found['peak_mb']:.0f} MB, "
-        f"{found['before_mb']:.0f} MB before; stored in {found['stored_mb']:.0f} MB",
+        note=f"{outcome['ngrams']:,} n-grams; peak memory {outcome['peak_mb']:.0f} MB, "
+        f"{outcome['before_mb']:.0f} MB before; stored in {outcome['stored_mb']:.0f} MB",
     )
     opening = processor_time(lambda: kt.LanguageModel.open(folder / "model.lm"), plan.rounds)
     yield Row("open the same model", duration(opening), "", opening, " s", at_most=0.1)
@@ -52,22 +52,22 @@ def _against_kenlm(corpus: Corpus, folder: Path, plan: Plan) -> Iterator[Row]:
     lines = [" ".join(line.lower().split()) for line in read(corpus.candidates)]
     kt.LanguageModel.open(folder / "model.lm").write_arpa(folder / "model.arpa")
     model = kt.LanguageModel.open(folder / "model.arpa")
-    ours = processor_time(lambda: model.score(lines, threads=1), plan.rounds)
+    karat_time = processor_time(lambda: model.score(lines, threads=1), plan.rounds)
     work = f"score {len(lines):,} sentences, 1 thread"
     try:
         import kenlm
     except ImportError:
-        yield Row(work, duration(ours), "KenLM", note="not measured: kenlm is not installed")
+        yield Row(work, duration(karat_time), "KenLM", note="not measured: kenlm is not installed")
         return
-    theirs = kenlm.Model(str(folder / "model.arpa"))
-    peer = processor_time(lambda: [theirs.score(line) for line in lines], plan.rounds)
-    scores = zip(model.score(lines).tolist(), map(theirs.score, lines), strict=True)
-    apart = max(abs(mine - other) for mine, other in scores)
+    kenlm_model = kenlm.Model(str(folder / "model.arpa"))
+    peer = processor_time(lambda: [kenlm_model.score(line) for line in lines], plan.rounds)
+    scores = zip(model.score(lines).tolist(), map(kenlm_model.score, lines), strict=True)
+    apart = max(abs(karat_score - kenlm_score) for karat_score, kenlm_score in scores)
     yield Row(
         work,
-        duration(ours),
+        duration(karat_time),
         f"KenLM {duration(peer)}",
-        peer / ours,
+        peer / karat_time,
         "x faster",
         at_least=1,
         note=f"from strings; sums of log10 p apart by at most {apart:.0e}, KenLM's are of 32 bits",
@@ -94,7 +94,7 @@ def main() -> None:
     took = time.process_time() - start
     peak = peak_mb()
     model.save(target)
-    found = {
+    record = {
         "words": words,
         "seconds": took,
         "peak_mb": peak,
@@ -102,7 +102,7 @@ def main() -> None:
         "ngrams": sum(model.counts),
         "stored_mb": target.stat().st_size / 2**20,
     }
-    print(json.dumps(found))
+    print(json.dumps(record))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from corpus import WORK, Corpus
 from grown_text import sentences
-from limited import Run, digest, most_mb, run
+from limited import LimitedRun, digest, most_mb, run
 from plan import Plan
 from table import Row, duration
 from timing import script
@@ -27,22 +27,25 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         text = grown(folder / "text.txt", plan.lm_words)
-        much, little = (train(text, folder / f"{name}.lm", gb) for name, gb in _SETTINGS.items())
-        same = digest(folder / "much.lm") == digest(folder / "little.lm")
+        large_memory, small_memory = (
+            train(text, folder / f"{name}.lm", gb) for name, gb in _SETTINGS.items()
+        )
+        is_same = digest(folder / "much.lm") == digest(folder / "little.lm")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     work = f"train on {plan.lm_words:,} words, 5-gram, --memory {MEMORY}"
     yield Row(
         f"{work}: processor time over that without",
-        duration(little.cpu),
-        duration(much.cpu),
-        little.cpu / much.cpu,
+        duration(small_memory.cpu),
+        duration(large_memory.cpu),
+        small_memory.cpu / large_memory.cpu,
         at_most=1.3,
-        note=f"the models are {'the same bytes' if same else 'NOT THE SAME'}; "
-        f"{little.scratch_mb:.0f} MB of temporary files; without, {much.peak_mb:.0f} MB of memory",
+        note=f"the models are {'the same bytes' if is_same else 'NOT THE SAME'}; "
+        f"{small_memory.scratch_mb:.0f} MB of temporary files; without, "
+        f"{large_memory.peak_mb:.0f} MB of memory",
     )
     most = most_mb(MEMORY)
-    yield Row(f"{work}: peak memory", "", "", little.peak_mb, " MB", at_most=most)
+    yield Row(f"{work}: peak memory", "", "", small_memory.peak_mb, " MB", at_most=most)
 
 
 _SETTINGS = {"much": None, "little": MEMORY}
@@ -56,7 +59,7 @@ def grown(path: Path, words: int) -> Path:
     return path
 
 
-def train(text: Path, target: Path, memory: float | None) -> Run:
+def train(text: Path, target: Path, memory: float | None) -> LimitedRun:
     """Train in a process of its own."""
     argv = [script("karat"), "lm", "train", str(text), "--tok", "none", "-o", str(target)]
     argv += [] if memory is None else ["--memory", str(memory)]
@@ -69,11 +72,11 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=100_000_000)
     parser.add_argument("--memory", type=float, default=None, metavar="GB")
     parser.add_argument("--text", type=Path, help="a text to train on, instead of a grown one")
-    asked, folder = parser.parse_args(), WORK / "lm-memory-one"
+    options, folder = parser.parse_args(), WORK / "lm-memory-one"
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        text = asked.text or grown(folder / "text.txt", asked.words)
-        print(f"{text}: {train(text, folder / 'model.lm', asked.memory)}")
+        text = options.text or grown(folder / "text.txt", options.words)
+        print(f"{text}: {train(text, folder / 'model.lm', options.memory)}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -21,10 +21,9 @@ from table import Row, duration
 from timing import seconds, take_turns
 
 import karat as kt
-from karat.meta.perm_both import perm_both
-from karat.stats.correlation import tau_b
-from karat.stats.significance.exchanges import Permutation
-from karat.stats.ties import calibrate
+from karat.meta.agreement import perm_both
+from karat.stats.correlation import calibrate, tau_b
+from karat.stats.exchanges import Permutation
 
 SYSTEMS, SEGMENTS, TRIALS = 15, 1000, 1000
 POINTS = 1_000_000
@@ -56,13 +55,13 @@ def _peer(
     return "mt-metrics-eval", routine
 
 
-def _check(ours: Permutation, theirs: tuple[float, float]) -> str:
+def _check(karat: Permutation, peer: tuple[float, float]) -> str:
     """Both tests say the same: one difference, p-values apart by chance only."""
-    delta, share = theirs
-    error = np.sqrt((share * (1 - share) + ours.share * (1 - ours.share)) / TRIALS)
-    if abs(ours.delta - delta) > 1e-9 or abs(ours.share - share) > 4 * error + 2 / TRIALS:
-        raise RuntimeError(f"the tests disagree: {ours} and {theirs}")
-    return f"differences equal, shares of trials beyond {ours.share:.3f} and {share:.3f}"
+    delta, share = peer
+    error = np.sqrt((share * (1 - share) + karat.share * (1 - karat.share)) / TRIALS)
+    if abs(karat.delta - delta) > 1e-9 or abs(karat.share - share) > 4 * error + 2 / TRIALS:
+        raise RuntimeError(f"the tests disagree: {karat} and {peer}")
+    return f"differences equal, shares of trials beyond {karat.share:.3f} and {share:.3f}"
 
 
 def perm(corpus: Corpus, plan: Plan) -> Iterator[Row]:
@@ -70,13 +69,15 @@ def perm(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     scores = _scores()
     name, peer = _peer(*scores)
     note = _check(perm_both(*scores, trials=TRIALS), peer())
-    ours = take_turns({"karat": lambda: perm_both(*scores, trials=TRIALS)}, plan.rounds)["karat"]
-    theirs = take_turns({"peer": peer}, plan.peer_rounds)["peer"]
+    karat_time = take_turns({"karat": lambda: perm_both(*scores, trials=TRIALS)}, plan.rounds)[
+        "karat"
+    ]
+    peer_time = take_turns({"peer": peer}, plan.peer_rounds)["peer"]
     yield Row(
         f"PERM-BOTH, {SYSTEMS} systems x {SEGMENTS:,}, {TRIALS:,} trials, segment Pearson",
-        duration(ours),
-        f"{name} {duration(theirs)}",
-        theirs / ours,
+        duration(karat_time),
+        f"{name} {duration(peer_time)}",
+        peer_time / karat_time,
         "x faster",
         at_least=20,
         note=note,
@@ -94,17 +95,17 @@ def perm_tau(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         def loop(trials: int = TRIALS // 20, scores: Any = scores) -> tuple[float, float]:
             return share_beyond(*scores, trials, scipy.stats.kendalltau)
 
-        def ours(scores: Any = scores) -> Permutation:
-            return perm_both(*scores, "tau-b", trials=TRIALS)
+        def karat(data: Any = scores) -> Permutation:
+            return perm_both(*data, "tau-b", trials=TRIALS)
 
-        took = take_turns({"karat": ours}, plan.rounds, time.process_time)["karat"]
-        theirs = 20 * take_turns({"peer": loop}, 1, time.process_time)["peer"]
-        apart = abs(ours().delta - loop(1)[0])
+        took = take_turns({"karat": karat}, plan.rounds, time.process_time)["karat"]
+        peer_time = 20 * take_turns({"peer": loop}, 1, time.process_time)["peer"]
+        apart = abs(karat().delta - loop(1)[0])
         yield Row(
             f"PERM-BOTH, {SYSTEMS} systems x {SEGMENTS:,}, {TRIALS:,} trials, segment tau-b{name}",
             duration(took),
-            f"kendalltau in a loop {duration(theirs)}",
-            theirs / took,
+            f"kendalltau in a loop {duration(peer_time)}",
+            peer_time / took,
             "x faster",
             at_least=15,
             note=f"processor time; differences apart by {apart:.0e}",
@@ -120,22 +121,24 @@ def ted(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         print("ted: no mt-ted-zhen in KARAT_DATA, left out", file=sys.stderr)
         return
     evalset = kt.load_evalset(DATA / "mt-ted-zhen")
-    asked = kt.Experiment("ted-zhen", tuple(TED.split()))
+    experiment = kt.Experiment("ted-zhen", tuple(TED.split()))
 
     def run(threads: int) -> Any:
-        return kt.meta_evaluate(asked, evalset, threads=threads)
+        return kt.meta_evaluate(experiment, evalset, threads=threads)
 
     took = seconds(lambda: run(1), time.process_time)
-    one, two = take_turns({str(n): lambda n=n: run(n) for n in (1, 2)}, plan.peer_rounds).values()
-    same = run(1).rows == run(2).rows
+    one_thread, two_threads = take_turns(
+        {str(n): lambda n=n: run(n) for n in (1, 2)}, plan.peer_rounds
+    ).values()
+    is_same = run(1).rows == run(2).rows
     yield Row(
         "karat meta ted-zhen, 8 metrics, defaults, two threads against one",
-        f"{duration(one)} and {duration(two)}",
+        f"{duration(one_thread)} and {duration(two_threads)}",
         "",
-        two / one,
+        two_threads / one_thread,
         "x",
         at_most=0.55,
-        note=f"processor time {duration(took)}; rows are {'the same' if same else 'DIFFERENT'}",
+        note=f"processor time {duration(took)}; rows are {'the same' if is_same else 'DIFFERENT'}",
     )
 
 
@@ -144,11 +147,11 @@ def kendall(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     rng = np.random.default_rng(20)
     h = rng.integers(0, 10, POINTS).astype(float)
     m = np.round(h + 3 * rng.normal(size=POINTS), 2)
-    few = POINTS // 10
+    tenth = POINTS // 10
     best = take_turns(
         {
             "karat": lambda: tau_b(h, m),
-            "few": lambda: tau_b(h[:few], m[:few]),
+            "few": lambda: tau_b(h[:tenth], m[:tenth]),
             "scipy": lambda: scipy.stats.kendalltau(h, m),
         },
         plan.peer_rounds,
@@ -161,7 +164,7 @@ def kendall(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         best["karat"],
         " s",
         at_most=3,
-        note=f"apart by {apart:.0e}; {few:,} points took {duration(best['few'])}",
+        note=f"apart by {apart:.0e}; {tenth:,} points took {duration(best['few'])}",
     )
     human = rng.integers(0, 6, (GROUPS, MEMBERS)).astype(float)
     metric = human + 3 * rng.normal(size=human.shape)

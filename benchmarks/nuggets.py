@@ -47,44 +47,48 @@ def _bare(line: str) -> list[str]:
     return [word for word in line.lower().split() if word.isascii() and word.isalpha()]
 
 
-def _made(corpus: Corpus) -> list[Plain]:
+def _random_questions(corpus: Corpus) -> list[Plain]:
     """Questions with nuggets and answers, the same on every run."""
     rng = random.Random(7)
     text = [word for line in read(corpus.references)[:20_000] for word in _bare(line)]
 
-    def some(count: int) -> str:
+    def random_text(count: int) -> str:
         start = rng.randrange(len(text) - count)
         return " ".join(text[start : start + count])
 
-    made = []
+    questions = []
     for _ in range(QUESTIONS):
-        nuggets = [some(7) for _ in range(NUGGETS)]
+        nuggets = [random_text(7) for _ in range(NUGGETS)]
         answers = [
-            " ".join([*rng.sample(nuggets, NUGGETS // 3), some(WORDS - 28)]) for _ in range(RUNS)
+            " ".join([*rng.sample(nuggets, NUGGETS // 3), random_text(WORDS - 28)])
+            for _ in range(RUNS)
         ]
-        made.append((nuggets, answers))
-    return made
+        questions.append((nuggets, answers))
+    return questions
 
 
-def _pool(made: list[Plain]) -> Pool:
+def _pool(questions: list[Plain]) -> Pool:
     key = make_key(
         Question(str(q), tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
-        for q, (nuggets, _) in enumerate(made)
+        for q, (nuggets, _) in enumerate(questions)
     )
     runs = [
-        make_run(f"run{k}", [(str(q), Response(said[k])) for q, (_, said) in enumerate(made)])
+        make_run(
+            f"run{k}", [(str(q), Response(answers[k])) for q, (_, answers) in enumerate(questions)]
+        )
         for k in range(RUNS)
     ]
     return make_pool(key, runs)
 
 
-def _judged(made: list[Plain]) -> NuggetSet:
+def _judged(questions: list[Plain]) -> NuggetSet:
     """The same with judgements of all runs but five: who has a nugget says it in its words."""
-    pool = _pool(made)
+    pool = _pool(questions)
     answers = [
-        [(str(q), Response(said[k])) for q, (_, said) in enumerate(made)] for k in range(RUNS)
+        [(str(q), Response(responses[k])) for q, (_, responses) in enumerate(questions)]
+        for k in range(RUNS)
     ]
-    runs = {f"run{k}": make_run(f"run{k}", some) for k, some in enumerate(answers)}
+    runs = {f"run{k}": make_run(f"run{k}", run_answers) for k, run_answers in enumerate(answers)}
     rows = [
         JudgedResponse(str(q), str(g), said[k], float(text in said[k]), f"run{k}")
         for q, (nuggets, said) in enumerate(made)
@@ -99,33 +103,35 @@ def _with_intervals(nuggets: NuggetSet) -> None:
     """What `karat nuggets score` does after loading."""
     found, how = predict_support(nuggets), Official()
     for tag, run in nuggets.runs.items():
-        decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))
-        how.score(run, nuggets.key, decided)
-        found.intervals(run, decided, how)
+        decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
+        measure.score(run, nuggets.key, decisions)
+        predictions.intervals(run, decisions, measure)
 
 
 def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """Scores, evidence, tuning; then one run of very many responses."""
-    made = _made(corpus)
-    pool = _pool(made)
+    questions = _random_questions(corpus)
+    pool = _pool(questions)
     rule = Paper(2)
     cells = len(pool.cell_response)
-    ours = _cpu(lambda: ngram_scores(pool, rule), plan.rounds)
-    read_, tuned_ = (_cpu(partial(f, made, 2), plan.peer_rounds) for f in (as_it_reads, tuned))
-    apart = np.abs(ngram_scores(pool, rule) - np.array(tuned(made, 2))).max()
+    karat_time = _cpu(lambda: ngram_scores(pool, rule), plan.rounds)
+    read_, tuned_ = (_cpu(partial(f, questions, 2), plan.peer_rounds) for f in (as_it_reads, tuned))
+    apart = np.abs(ngram_scores(pool, rule) - np.array(tuned(questions, 2))).max()
     yield Row(
         f"Nuggeteer, {cells:,} pairs: as the formula reads",
-        duration(ours),
+        duration(karat_time),
         f"Python {duration(read_)}",
-        read_ / ours,
+        read_ / karat_time,
         "x faster",
         at_least=50,
         note=f"scores apart by {apart:.0e}; a tuned Python takes {duration(tuned_)}",
     )
-    yield Row(f"the same: {RUNS} runs scored", duration(ours), "", ours, " s", at_most=1)
+    yield Row(
+        f"the same: {RUNS} runs scored", duration(karat_time), "", karat_time, " s", at_most=1
+    )
     took = _cpu(lambda: evidence(pool), plan.rounds)
     yield Row("the same: all evidence", duration(took), "", took, " s", at_most=1)
-    nuggets = _judged(made)
+    nuggets = _judged(questions)
     took = _cpu(lambda: _with_intervals(nuggets), plan.rounds)
     yield Row(
         f"the same: {RUNS} runs guessed from judgements of {RUNS - 5} of them, with intervals",
@@ -181,14 +187,14 @@ def _child(lines: int, count: int) -> dict[str, float]:
     """The work in a process of its own, whose peak is that of this work."""
     argv = [sys.executable, __file__, str(lines), str(count)]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    outcome: dict[str, float] = json.loads(done.stdout)
+    return outcome
 
 
 def main() -> None:
     """Score so many responses and print what it took."""
     lines, count = map(int, sys.argv[1:])
-    nuggets, answers = _made(make(lines))[0]
+    nuggets, answers = _random_questions(make(lines))[0]
     texts = _Texts([answer[i : i + 120] for answer in answers for i in range(0, 600, 40)], count)
     question = Question("q", tuple(Nugget(str(g), (text,)) for g, text in enumerate(nuggets)))
     rule = Paper(2)
@@ -198,8 +204,8 @@ def main() -> None:
     start = time.process_time()
     scores = ngram_scores(pool, rule, idf)
     took = time.process_time() - start
-    found = {"seconds": took, "peak_mb": peak_mb(), "scores_mb": scores.nbytes / 2**20}
-    print(json.dumps(found))
+    record = {"seconds": took, "peak_mb": peak_mb(), "scores_mb": scores.nbytes / 2**20}
+    print(json.dumps(record))
 
 
 if __name__ == "__main__":

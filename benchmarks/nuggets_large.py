@@ -26,7 +26,7 @@ from jobs import peak_mb
 MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
 
 
-def made(count: int):  # type: ignore[no-untyped-def]
+def random_set(count: int):  # type: ignore[no-untyped-def]
     """The set: a key, a large run, four small ones, and judgements."""
     from karat.nuggets.sets.judgements import JudgedResponse, Judgements
     from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
@@ -38,12 +38,12 @@ def made(count: int):  # type: ignore[no-untyped-def]
         str(q): [" ".join(rng.sample(words, 5)) for _ in range(NUGGETS)] for q in range(QUESTIONS)
     }
     key = make_key(
-        Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(some)))
-        for q, some in facts.items()
+        Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(descriptions)))
+        for q, descriptions in facts.items()
     )
     rows: list[JudgedResponse] = []
 
-    def said(tag: str, size: int):  # type: ignore[no-untyped-def]
+    def responses(tag: str, size: int):  # type: ignore[no-untyped-def]
         for at in range(size):
             q = str(at % QUESTIONS)
             has = [g for g in range(NUGGETS) if rng.random() < 0.1]
@@ -56,8 +56,8 @@ def made(count: int):  # type: ignore[no-untyped-def]
                 )
             yield q, Response(text)
 
-    runs = [make_run("large", said("large", count))]
-    runs += [make_run(f"small{k}", said(f"small{k}", JUDGED)) for k in range(4)]
+    runs = [make_run("large", responses("large", count))]
+    runs += [make_run(f"small{k}", responses(f"small{k}", JUDGED)) for k in range(4)]
     return NuggetSet(
         "large", key, MappingProxyType({run.tag: run for run in runs}), Judgements(tuple(rows))
     )
@@ -68,7 +68,7 @@ def score(count: int) -> dict[str, float]:
     from karat.nuggets.scores.decisions import decide_run
     from karat.nuggets.scores.official import Official
 
-    nuggets = made(count)
+    nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
     found = predict_support(nuggets)
     run, how = nuggets.runs["large"], Official()

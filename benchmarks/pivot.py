@@ -14,7 +14,7 @@ from table import Row, duration
 from timing import processor_time
 
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import pivot_statistics
+from karat.paraphrase.pem.features import pivot_statistics
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
 
@@ -27,13 +27,13 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     if not (CAPTIONS.exists() and JUDGED.exists()):
         print("pivot: no captions and paraphrases in KARAT_DATA, left out", file=sys.stderr)
         return
-    made = train_pivot([read_parallel(CAPTIONS / "train.en.gz", CAPTIONS / "train.fr.gz")])
+    table = train_pivot([read_parallel(CAPTIONS / "train.en.gz", CAPTIONS / "train.fr.gz")])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "en-fr.npz"
-        made.save(path)
+        table.save(path)
         took = processor_time(lambda: PhraseTable.open(path), plan.rounds)
         yield Row(
-            f"phrase table, {made.pairs:,} pairs: opening",
+            f"phrase table, {table.pairs:,} pairs: opening",
             duration(took),
             "",
             1000 * took,

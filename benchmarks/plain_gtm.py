@@ -26,10 +26,10 @@ def as_it_reads(candidate: Tokens, references: Sequence[Tokens], e: float) -> fl
     used: set[int] = set()
     lengths = []
     for length, _, i, j in sorted(runs, reverse=True):
-        mine, theirs = set(range(i, i + length)), set(range(j, j + length))
-        if not mine & rows and not theirs & used:
-            rows |= mine
-            used |= theirs
+        candidate_places, reference_places = set(range(i, i + length)), set(range(j, j + length))
+        if not candidate_places & rows and not reference_places & used:
+            rows |= candidate_places
+            used |= reference_places
             lengths.append(length)
     return _size(lengths, candidate, references, e)
 
@@ -74,7 +74,7 @@ def _size(
     left = min(len(candidate), sum(map(len, references)) / len(references))
     total = 0.0
     for length in lengths:
-        kept = min(length, left)
-        total += kept**e
-        left -= kept
+        counted = min(length, left)
+        total += counted**e
+        left -= counted
     return float(total ** (1 / e))

@@ -40,8 +40,8 @@ def idf_of(questions: Sequence[Question]) -> defaultdict[str, float]:
             counts.update(set(words(response)))
             total += 1
     unseen = log((total + 1) / 0.5)
-    known = {word: log((total + 1) / (count + 0.5)) for word, count in counts.items()}
-    return defaultdict(lambda: unseen, known)
+    idf = {word: log((total + 1) / (count + 0.5)) for word, count in counts.items()}
+    return defaultdict(lambda: unseen, idf)
 
 
 def as_it_reads(questions: Sequence[Question], n: int) -> list[float]:
@@ -51,10 +51,10 @@ def as_it_reads(questions: Sequence[Question], n: int) -> list[float]:
     for descriptions, responses in questions:
         keys = [set(grams(words(text), n)) for text in descriptions]
         for response in responses:
-            said = words(response)
+            tokens = words(response)
             for key in keys:
                 score = 0.0
-                for gram in grams(said, n):
+                for gram in grams(tokens, n):
                     if gram in key:
                         have = sum(gram in other for other in keys)
                         score += sum(idf[word] for word in gram) * (1 - have / len(keys))
@@ -73,8 +73,8 @@ def tuned(questions: Sequence[Question], n: int) -> list[float]:
                 places[gram].append(g)
         size = len(descriptions)
         values = {
-            gram: sum(idf[word] for word in gram) * (1 - len(some) / size)
-            for gram, some in places.items()
+            gram: sum(idf[word] for word in gram) * (1 - len(holders) / size)
+            for gram, holders in places.items()
         }
         for response in responses:
             row = [0.0] * size

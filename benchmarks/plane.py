@@ -24,7 +24,7 @@ SAMPLE = 2  # resamples that the loop is timed on
 def _karat() -> float:
     """Processor time of the whole plane, texts and judgements in memory, on one thread."""
     from karat.evalset.loading import load_evalset
-    from karat.meta.plane.fit import fit_plane, judged
+    from karat.meta.plane import fit_plane, judged
     from karat.meta.scores import score_evalset
     from karat.metrics.ngram import AEv
 
@@ -45,10 +45,10 @@ def _loop() -> float:
     metrics = [BLEU(max_ngram_order=n, smooth_method="none") for n in (1, 2, 3, 4)]
     start = time.process_time()
     for _ in range(SAMPLE):
-        drawn = rng.integers(0, len(texts.good), len(texts.good))
-        references = [texts.good[i] for i in drawn]
+        indices = rng.integers(0, len(texts.good), len(texts.good))
+        references = [texts.good[i] for i in indices]
         for outputs in texts.outputs.values():
-            candidates = [outputs[i] for i in drawn]
+            candidates = [outputs[i] for i in indices]
             for metric in metrics:
                 metric.corpus_score(candidates, [references])
                 metric.corpus_score(references, [candidates])
@@ -59,15 +59,15 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     """The plane on TED zh-en."""
     if ted() is None:
         return
-    ours = min(_karat() for _ in range(3))
-    theirs = _loop()
+    karat_time = min(_karat() for _ in range(3))
+    loop_time = _loop()
     work = f"plane, TED, 13 systems x 529, 44 cells x {RESAMPLES:,} resamples"
-    yield Row(f"{work}: processor time", duration(ours), "", ours, " s", at_most=3)
+    yield Row(f"{work}: processor time", duration(karat_time), "", karat_time, " s", at_most=3)
     yield Row(
         work,
-        duration(ours),
-        f"sacreBLEU in a loop {duration(theirs)}",
-        theirs / ours,
+        duration(karat_time),
+        f"sacreBLEU in a loop {duration(loop_time)}",
+        loop_time / karat_time,
         "x faster",
         at_least=300,
         note=f"the loop timed on {SAMPLE} resamples and scaled; processor time of both",

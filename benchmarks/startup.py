@@ -40,10 +40,12 @@ def imports(plan: Plan) -> Iterator[Row]:
         [sys.executable, "-c", "from rouge_score import rouge_scorer"]
     )
     best = take_turns(programs, plan.start_rounds, processor_time_of_children)
-    for ours, theirs in zip(modules[::2], modules[1::2], strict=True):
-        took, other = best[ours], best[theirs]
-        told = f"{theirs} {duration(other)}"
-        yield Row(f"import {ours}", duration(took), told, took / other, "x its time", at_most=0.5)
+    for module, peer in zip(modules[::2], modules[1::2], strict=True):
+        took, other = best[module], best[peer]
+        peer_text = f"{peer} {duration(other)}"
+        yield Row(
+            f"import {module}", duration(took), peer_text, took / other, "x its time", at_most=0.5
+        )
 
 
 def processor_time_of_children() -> float:

@@ -52,16 +52,16 @@ class Server:
         """Start it, and return the seconds until it is ready."""
         begun = time.perf_counter()
         names = [word for k in range(self.people) for word in ("--assessor", f"a{k}")]
-        told = ("--no-browser", "--port", str(self.port), "--store", str(self.store), *names)
+        arguments = ("--no-browser", "--port", str(self.port), "--store", str(self.store), *names)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", RUN, "studio", str(self.set), "--overlap", "2", *told],
+            [sys.executable, "-c", RUN, "studio", str(self.set), "--overlap", "2", *arguments],
             stdout=subprocess.PIPE,
             text=True,
         )
         assert self.process.stdout
         for line in self.process.stdout:
-            if found := re.match(r"(.*) \(\w+\): http://[^/]+(/join/\S+)", line):
-                self.links[found[1]] = found[2]
+            if match := re.match(r"(.*) \(\w+\): http://[^/]+(/join/\S+)", line):
+                self.links[match[1]] = match[2]
             if line.startswith("Press Ctrl-C"):
                 return time.perf_counter() - begun
         raise SystemExit("the studio did not start")
@@ -72,7 +72,7 @@ class Server:
 
 
 @dataclass
-class Told:
+class Outcome:
     """What clients saw."""
 
     acknowledged: dict[str, int] = field(default_factory=dict)
@@ -86,9 +86,9 @@ class Told:
 
 def fill(path: Path, judged: int, people: int) -> None:
     """Store judgements as assessors give them; power cuts do not matter here."""
-    from karat.studio.assignment.next_item import next_assignment
-    from karat.studio.store.clock import now
-    from karat.studio.store.judgements import Judgement, judge
+    from karat.studio.assignment import next_assignment
+    from karat.studio.store.events import now
+    from karat.studio.store.judgements import SentJudgement, judge
     from karat.studio.store.store import Store
 
     with Store.open(path) as store:
@@ -96,17 +96,18 @@ def fill(path: Path, judged: int, people: int) -> None:
             connection.execute("PRAGMA synchronous = OFF")
         for k in range(judged):
             who = 1 + k % people
-            shown = next_assignment(store, who, now())
-            assert shown
+            assignment = next_assignment(store, who, now())
+            assert assignment
             value = {"ratings": {"quality": random.randint(1, 7)}}
-            judge(store, who, Judgement(str(uuid.uuid4()), shown.assignment, value, 2000))
+            sent = SentJudgement(str(uuid.uuid4()), assignment.assignment, value, 2000)
+            judge(store, who, sent)
 
 
 class Assessor:
     """A client with one connection that stays open."""
 
-    def __init__(self, server: Server, name: str, told: Told) -> None:
-        self.server, self.name, self.told = server, name, told
+    def __init__(self, server: Server, name: str, outcome: Outcome) -> None:
+        self.server, self.name, self.outcome = server, name, outcome
         self.reader: Any = None
         self.writer: Any = None
         self.cookie = self.csrf = ""
@@ -135,7 +136,7 @@ class Assessor:
         except (OSError, asyncio.IncompleteReadError):
             self.drop()
             raise ConnectionError from None
-        self.told.answers.append(time.perf_counter() - begun)
+        self.outcome.answers.append(time.perf_counter() - begun)
         return int(top[0].split()[1]), headers, text
 
     def drop(self) -> None:
@@ -147,9 +148,9 @@ class Assessor:
         _, headers, _ = await self.ask("GET", self.server.links[self.name])
         self.cookie = headers["set-cookie"].partition(";")[0]
         _, _, page = await self.ask("GET", "/")
-        found = re.search('name="csrf" content="([0-9a-f]+)"', page)
-        assert found
-        self.csrf = found[1]
+        match = re.search('name="csrf" content="([0-9a-f]+)"', page)
+        assert match
+        self.csrf = match[1]
 
     async def act(self) -> None:
         """Send an answer, then ask for the next item."""
@@ -165,11 +166,11 @@ class Assessor:
             }
         status, _, text = await self.ask("POST", "/api/judgements", self.pending)
         if status != 200:
-            self.told.errors.append(f"{status} {text}")
+            self.outcome.errors.append(f"{status} {text}")
             self.item = self.pending = None
             return
-        self.told.acknowledged[self.pending["uuid"]] = self.pending["assignment"]
-        self.told.repeated += json.loads(text)["duplicate"]
+        self.outcome.acknowledged[self.pending["uuid"]] = self.pending["assignment"]
+        self.outcome.repeated += json.loads(text)["duplicate"]
         self.item = self.pending = None
         self.item = await self._next()
 
@@ -178,8 +179,8 @@ class Assessor:
         item = json.loads(text).get("item")
         if status != 200 or item is None:
             raise RuntimeError(f"no item: {status} {text}")
-        found: dict[str, Any] = item
-        return found
+        next_item: dict[str, Any] = item
+        return next_item
 
     async def at_a_pace(self, ends: float) -> None:
         """Act every two seconds; latencies count from when the action was due."""
@@ -188,9 +189,9 @@ class Assessor:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             try:
                 await self.act()
-                self.told.latencies.append(time.perf_counter() - due)
+                self.outcome.latencies.append(time.perf_counter() - due)
             except (ConnectionError, RuntimeError) as error:
-                self.told.errors.append(repr(error))
+                self.outcome.errors.append(repr(error))
             due += PERIOD
 
     async def watch(self, ends: float) -> None:
@@ -199,7 +200,7 @@ class Assessor:
             self.drop()  # the server closes what is idle for so long
             status, _, text = await self.ask("GET", "/owner/live")
             if status != 200:
-                self.told.errors.append(f"{status} {text}")
+                self.outcome.errors.append(f"{status} {text}")
             await asyncio.sleep(5)
 
     async def in_a_loop(self, ends: float, patient: bool = False) -> None:
@@ -208,10 +209,10 @@ class Assessor:
             begun = time.perf_counter()
             try:
                 await self.act()
-                self.told.latencies.append(time.perf_counter() - begun)
+                self.outcome.latencies.append(time.perf_counter() - begun)
             except (OSError, RuntimeError) as error:
                 if not patient:
-                    self.told.errors.append(repr(error))
+                    self.outcome.errors.append(repr(error))
                 await asyncio.sleep(0.1)
 
     async def finish(self) -> None:
@@ -221,32 +222,32 @@ class Assessor:
 
 
 def shares(seconds: list[float]) -> str:
-    found = sorted(seconds) or [0.0]
-    at = [found[min(len(found) - 1, int(len(found) * q))] * 1e3 for q in (0.5, 0.95, 0.99)]
+    ordered = sorted(seconds) or [0.0]
+    at = [ordered[min(len(ordered) - 1, int(len(ordered) * q))] * 1e3 for q in (0.5, 0.95, 0.99)]
     return "p50 {:.1f}, p95 {:.1f}, p99 {:.1f} ms".format(*at)
 
 
-def summary(name: str, told: Told, seconds: float) -> None:
-    count = len(told.acknowledged)
+def summary(name: str, outcome: Outcome, seconds: float) -> None:
+    count = len(outcome.acknowledged)
     print(f"{name}: {count:,} judged in {seconds:.0f} s ({count / seconds:.0f} a second)")
-    print(f"  one request: {shares(told.answers)} ({len(told.answers):,})")
-    print(f"  an action, from when it was due (answer and next item): {shares(told.latencies)}")
-    print(f"  errors: {len(told.errors)}", flush=True)
-    for error in told.errors[:3]:
+    print(f"  one request: {shares(outcome.answers)} ({len(outcome.answers):,})")
+    print(f"  an action, from when it was due (answer and next item): {shares(outcome.latencies)}")
+    print(f"  errors: {len(outcome.errors)}", flush=True)
+    for error in outcome.errors[:3]:
         print(f"  {error[:200]}")
 
 
-def compare(server: Server, told: dict[str, int]) -> bool:
+def compare(server: Server, acknowledged: dict[str, int]) -> bool:
     """Compare the store with what was acknowledged."""
     with sqlite3.connect(f"file:{server.store}?mode=ro", uri=True) as connection:
         rows = connection.execute("SELECT uuid, assignment FROM judgement").fetchall()
         (intact,) = connection.execute("PRAGMA integrity_check").fetchone()
     stored = dict(rows)
-    lost = sum(stored.get(key) != assignment for key, assignment in told.items())
+    lost = sum(stored.get(key) != assignment for key, assignment in acknowledged.items())
     doubled = len(rows) - len({assignment for _, assignment in rows})
     print(
-        f"store: {len(rows):,} judgements; acknowledged {len(told):,}, lost {lost}, "
-        f"doubled {doubled}, stored without an acknowledgement {len({*stored} - {*told})}; "
+        f"store: {len(rows):,} judgements; acknowledged {len(acknowledged):,}, lost {lost}, "
+        f"doubled {doubled}, stored without an acknowledgement {len({*stored} - {*acknowledged})}; "
         f"integrity {intact}",
         flush=True,
     )
@@ -256,7 +257,7 @@ def compare(server: Server, told: dict[str, int]) -> bool:
 async def kill_and_start(server: Server, people: list[Assessor], kills: int) -> None:
     """Kill the server at random moments while people judge, and start it again."""
     ends = time.perf_counter() + 3600
-    working = [asyncio.create_task(one.in_a_loop(ends, patient=True)) for one in people]
+    working = [asyncio.create_task(assessor.in_a_loop(ends, patient=True)) for assessor in people]
     for number in range(1, kills + 1):
         await asyncio.sleep(random.uniform(0.3, 2.0))
         server.kill()
@@ -266,50 +267,50 @@ async def kill_and_start(server: Server, people: list[Assessor], kills: int) -> 
     for task in working:
         task.cancel()
     await asyncio.gather(*working, return_exceptions=True)
-    for one in people:
-        one.drop()
-        await one.finish()
+    for assessor in people:
+        assessor.drop()
+        await assessor.finish()
 
 
-async def measure(given: argparse.Namespace, folder: Path) -> bool:
-    server = Server(folder, given.items, given.assessors, given.port)
-    print(f"start with the import of {given.items:,} items: {server.start():.1f} s", flush=True)
+async def measure(options: argparse.Namespace, folder: Path) -> bool:
+    server = Server(folder, options.items, options.assessors, options.port)
+    print(f"start with the import of {options.items:,} items: {server.start():.1f} s", flush=True)
     server.kill()
-    fill(server.store, given.judged, given.assessors)
+    fill(server.store, options.judged, options.assessors)
     print(f"start of the same store: {server.start():.1f} s", flush=True)
     acknowledged: dict[str, int] = {}
 
     async def phase(name: str, seconds: float, act: Any) -> None:
-        told = Told()
-        for one in people:
-            one.drop()  # the server closes connections that were idle for seconds
-            one.told = told
+        outcome = Outcome()
+        for person in people:
+            person.drop()  # the server closes connections that were idle for seconds
+            person.outcome = outcome
         begun = time.perf_counter()
-        watching = [one.watch(begun + seconds) for one in owners]
-        await asyncio.gather(*(act(one, begun + seconds) for one in people), *watching)
-        for one in owners:
-            print(f"  the owner's page: {shares(one.told.answers[2:])}")  # without joining
-        summary(name, told, time.perf_counter() - begun)
-        acknowledged.update(told.acknowledged)
+        watching = [person.watch(begun + seconds) for person in owners]
+        await asyncio.gather(*(act(person, begun + seconds) for person in people), *watching)
+        for person in owners:
+            print(f"  the owner's page: {shares(person.outcome.answers[2:])}")  # without joining
+        summary(name, outcome, time.perf_counter() - begun)
+        acknowledged.update(outcome.acknowledged)
 
-    people = [Assessor(server, f"a{k}", Told()) for k in range(given.assessors)]
-    owners = [Assessor(server, "owner", Told())] if given.owner else []
+    people = [Assessor(server, f"a{k}", Outcome()) for k in range(options.assessors)]
+    owners = [Assessor(server, "owner", Outcome())] if options.owner else []
     try:
-        for one in (*people, *owners):
-            await one.join()
-        await phase("paced", given.seconds, Assessor.at_a_pace)
-        await phase("closed loop", min(given.seconds, 20), Assessor.in_a_loop)
-        if given.kills:
-            told = Told()
-            for one in people:
-                one.told = told
-            await kill_and_start(server, people, given.kills)
-            acknowledged.update(told.acknowledged)
-            print(f"kills: {len(told.acknowledged):,} judged, {told.repeated} were repeated")
+        for person in (*people, *owners):
+            await person.join()
+        await phase("paced", options.seconds, Assessor.at_a_pace)
+        await phase("closed loop", min(options.seconds, 20), Assessor.in_a_loop)
+        if options.kills:
+            outcome = Outcome()
+            for person in people:
+                person.outcome = outcome
+            await kill_and_start(server, people, options.kills)
+            acknowledged.update(outcome.acknowledged)
+            print(f"kills: {len(outcome.acknowledged):,} judged, {outcome.repeated} were repeated")
         return compare(server, acknowledged)
     finally:
-        for one in people:
-            one.drop()
+        for person in people:
+            person.drop()
         server.kill()
 
 
@@ -325,12 +326,12 @@ def main() -> None:
     parser.add_argument("--owner", action="store_true", help="an owner's page is open")
     parser.add_argument("--judged", type=int, default=0, help="judgements before")
     parser.add_argument("--port", type=int, default=8643)
-    given = parser.parse_args()
-    items, seconds, kills = (20_000, 10.0, 3) if given.quick else (100_000, 120.0, 20)
-    given.items, given.seconds = given.items or items, given.seconds or seconds
-    given.kills = kills if given.kills is None else given.kills
+    options = parser.parse_args()
+    items, seconds, kills = (20_000, 10.0, 3) if options.quick else (100_000, 120.0, 20)
+    options.items, options.seconds = options.items or items, options.seconds or seconds
+    options.kills = kills if options.kills is None else options.kills
     with tempfile.TemporaryDirectory() as folder:
-        good = asyncio.run(measure(given, Path(folder)))
+        good = asyncio.run(measure(options, Path(folder)))
     sys.exit(0 if good else 1)
 
 

@@ -58,10 +58,12 @@ def text(rows: Sequence[Row]) -> str:
     """The table for a terminal, notes below."""
     lines = [list(HEADINGS), *(row.cells() for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
-    shown = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in lines]
-    shown.insert(1, "  ".join("-" * width for width in widths))
+    table_lines = [
+        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in lines
+    ]
+    table_lines.insert(1, "  ".join("-" * width for width in widths))
     notes = [f"- {row.work}: {row.note}" for row in rows if row.note]
-    return "\n".join([line.rstrip() for line in shown] + ([""] if notes else []) + notes)
+    return "\n".join([line.rstrip() for line in table_lines] + ([""] if notes else []) + notes)
 
 
 def markdown(rows: Sequence[Row], facts: Iterable[tuple[str, str]]) -> str:

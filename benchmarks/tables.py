@@ -59,10 +59,10 @@ def _frames(folder: Path, plan: Plan) -> Iterator[Row]:
     for metric in ("bleu", "chrf"):
         best = _in_child("frame_lists.py", small, metric)
         for name in ("pandas", "objects", "polars"):
-            what = "pandas with objects" if name == "objects" else name
+            label = "pandas with objects" if name == "objects" else name
             joined = best[f"{name} joined"] / best["lists"]
             yield Row(
-                f"{metric}, {plan.lines:,} rows: a data frame of {what} against lists",
+                f"{metric}, {plan.lines:,} rows: a data frame of {label} against lists",
                 duration(best[name]),
                 duration(best["lists"]),
                 best[name] / best["lists"],
@@ -74,8 +74,8 @@ def _frames(folder: Path, plan: Plan) -> Iterator[Row]:
 def _in_child(program: str, table: Path, metric: str) -> dict[str, float]:
     argv = [sys.executable, str(HERE / program), str(table), metric]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    times: dict[str, float] = json.loads(done.stdout)
+    return times
 
 
 def _files(folder: Path, plan: Plan) -> Iterator[Row]:
@@ -83,8 +83,8 @@ def _files(folder: Path, plan: Plan) -> Iterator[Row]:
     runs = []
     for size in sizes:
         table = write_table(folder / f"rows-{size}", size)
-        given = ["--by", "system", "-m", "bleu", "--format", "json"]
-        runs.append(watch([script("karat"), "score", str(table), *given]))
+        arguments = ["--by", "system", "-m", "bleu", "--format", "json"]
+        runs.append(watch([script("karat"), "score", str(table), *arguments]))
         shutil.rmtree(table)
     small, large = runs
     yield Row(
@@ -127,14 +127,14 @@ def _lines(folder: Path, plan: Plan) -> Iterator[Row]:
 
 def pairs(rows: int) -> Iterator[tuple[list[str], list[str]]]:
     """Yield candidates and references, so many in all."""
-    made = 0
+    n_rows = 0
     for batch in sentences(3 * rows * _WORDS_PER_ROW):
-        references = batch[: rows - made]
-        yield [_changed(line, made + i) for i, line in enumerate(references)], references
-        made += len(references)
-        if made >= rows:
+        references = batch[: rows - n_rows]
+        yield [_changed(line, n_rows + i) for i, line in enumerate(references)], references
+        n_rows += len(references)
+        if n_rows >= rows:
             return
-    raise RuntimeError(f"{rows - made:,} rows are missing: the sentences are too long")
+    raise RuntimeError(f"{rows - n_rows:,} rows are missing: the sentences are too long")
 
 
 def _changed(line: str, number: int) -> str:
@@ -151,17 +151,17 @@ def write_table(folder: Path, rows: int) -> Path:
     import pyarrow.parquet as pq
 
     folder.mkdir(parents=True, exist_ok=True)
-    held, writer, made = 0, None, 0
+    held, writer, n_rows = 0, None, 0
     for candidates, references in pairs(rows):
-        numbers = np.arange(made, made + len(candidates))
+        numbers = np.arange(n_rows, n_rows + len(candidates))
         systems = pa.array([f"system-{n % _SYSTEMS}" for n in numbers])
         table = pa.table(
             {"candidate": candidates, "reference": references, "system": systems, "id": numbers}
         )
         if writer is None:
-            writer = pq.ParquetWriter(folder / f"{made:010d}.parquet", table.schema)
+            writer = pq.ParquetWriter(folder / f"{n_rows:010d}.parquet", table.schema)
         writer.write_table(table)
-        made, held = made + len(candidates), held + len(candidates)
+        n_rows, held = n_rows + len(candidates), held + len(candidates)
         if held >= _ROWS_PER_FILE:
             writer.close()
             writer, held = None, 0
@@ -175,8 +175,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    write_table(asked.output, asked.rows)
+    options = parser.parse_args()
+    write_table(options.output, options.rows)
 
 
 if __name__ == "__main__":

@@ -21,12 +21,14 @@ def ted() -> Ted | None:
     path = DATA / "mt-ted-zhen" / "mqm_ted_zhen.tsv"
     if not path.exists():
         return None
-    found: dict[str, dict[tuple[str, int], str]] = {}
+    texts_by_system: dict[str, dict[tuple[str, int], str]] = {}
     for line in path.read_text(encoding="utf-8").split("\n")[1:]:
         if line:
             system, document, _, number, _, _, target, *_ = line.split("\t")
             text = re.sub("</?v>", "", target)
-            found.setdefault(system, {})[document, int(number)] = text
-    order = sorted(found["refB"])
-    outputs = {name: [texts[key] for key in order] for name, texts in sorted(found.items())}
+            texts_by_system.setdefault(system, {})[document, int(number)] = text
+    order = sorted(texts_by_system["refB"])
+    outputs = {
+        name: [texts[key] for key in order] for name, texts in sorted(texts_by_system.items())
+    }
     return Ted(outputs, outputs.pop("refB"), outputs.pop("ref"))

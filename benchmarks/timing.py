@@ -75,8 +75,8 @@ def in_child(job: str, *arguments: object) -> dict[str, Any]:
     """A job of jobs.py in a process of its own, so that nothing is cached: seconds and peak MB."""
     argv = [sys.executable, str(HERE / "jobs.py"), job, *map(str, arguments)]
     done = subprocess.run(argv, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return record
 
 
 def best_in_child(rounds: int, job: str, *arguments: object) -> float:

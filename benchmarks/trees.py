@@ -21,7 +21,7 @@ import karat as kt
 
 sys.path.insert(0, str(ROOT / "tests"))  # where the transcription is
 
-MOST_WAYS = 1000
+MAX_TIES = 1000
 STEP = 10  # the transcription takes every tenth sentence
 
 
@@ -41,19 +41,19 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
 
     part = pairs[::STEP]
     rows: list[tuple[int, int]] = []
-    ours = take_turns({"karat": karat}, plan.rounds)["karat"]
-    theirs = take_turns({"peer": lambda: rows.extend(_plain(*pair) for pair in part)}, 1)["peer"]
+    karat_time = take_turns({"karat": karat}, plan.rounds)["karat"]
+    peer_time = take_turns({"peer": lambda: rows.extend(_plain(*pair) for pair in part)}, 1)["peer"]
     if karat()[::STEP] != rows:
         raise RuntimeError("plain Python and karat disagree")
-    theirs *= sum(len(t) for _, t in pairs) / sum(len(t) for _, t in part)
+    peer_time *= sum(len(t) for _, t in pairs) / sum(len(t) for _, t in part)
     yield Row(
         f"generation_tree_accuracy, EWT dev, {len(pairs):,} sentences, 1 thread",
-        duration(ours),
-        f"Python {duration(theirs)}",
-        theirs / ours,
+        duration(karat_time),
+        f"Python {duration(peer_time)}",
+        peer_time / karat_time,
         "x faster",
         note=f"Python timed on {len(part):,} sentences and scaled by their words; only sentences "
-        f"with at most {MOST_WAYS:,} ways to tie repeated words",
+        f"with at most {MAX_TIES:,} ways to tie repeated words",
     )
 
 
@@ -61,11 +61,11 @@ def _pairs(trees: Sequence[kt.Tree]) -> list[tuple[list[str], kt.Tree]]:
     """Candidates, as words, and their trees."""
     rng = random.Random(SEED)
     vocabulary = [word for tree in trees for word in tree.words if not _has_space(word)]
-    made = [(_edited(tree, vocabulary, rng), tree) for tree in trees]
+    edited = [(_edited(tree, vocabulary, rng), tree) for tree in trees]
     return [
         (words, tree)
-        for words, tree in made
-        if not any(map(_has_space, tree.words)) and _ways(tree.words, words) <= MOST_WAYS
+        for words, tree in edited
+        if not any(map(_has_space, tree.words)) and _count_ties(tree.words, words) <= MAX_TIES
     ]
 
 
@@ -79,16 +79,18 @@ def _edited(tree: kt.Tree, vocabulary: Sequence[str], rng: random.Random) -> lis
     return words[cut:] + words[:cut]
 
 
-def _ways(words: Sequence[str], result: Sequence[str]) -> int:
+def _count_ties(words: Sequence[str], result: Sequence[str]) -> int:
     """How many ways there are to tie the words: for each one, n choose k, in any order."""
     counts = [sorted((words.count(w), result.count(w))) for w in set(words)]
-    return prod(comb(many, few) * prod(range(1, few + 1)) for few, many in counts)
+    return prod(comb(larger, smaller) * prod(range(1, smaller + 1)) for smaller, larger in counts)
 
 
 def _plain(result: Sequence[str], tree: kt.Tree) -> tuple[int, int]:
     """Errors, and moves among them, of the way to tie with the fewest errors, then most moves."""
     from oracles.treelet_walks import all_ties, errors
 
-    ways = (errors(tree.words, tree.heads, result, way) for way in all_ties(tree.words, result))
-    best = min(ways, key=lambda e: (sum(e[:3]), -e.moves))
+    candidates = (
+        errors(tree.words, tree.heads, result, ties) for ties in all_ties(tree.words, result)
+    )
+    best = min(candidates, key=lambda e: (sum(e[:3]), -e.moves))
     return sum(best[:3]), best.moves

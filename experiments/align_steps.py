@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 from align_gold import TEXTS, error_rate
 
-from karat.paraphrase.align import aligner, fertility_learner
+from karat.paraphrase.align import aligner
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
 from karat.text.tokens import tokenize
@@ -52,7 +52,7 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, float]]] = [
 def set_all(settings: Mapping[str, float]) -> None:
     """Set the constants of the model, which have no option."""
     for name, value in settings.items():
-        setattr(aligner if name.startswith("_") else fertility_learner, name, value)
+        setattr(aligner, name, value)
 
 
 def main() -> None:
@@ -63,13 +63,13 @@ def main() -> None:
     }
     for title, settings, constants in STEPS:
         set_all(constants)
-        found = []
+        cells = []
         for name, gold in golds.items():
             before = time.process_time()
             links = align_words(*texts[name], Aligner(**settings), threads=1).links
             took = time.process_time() - before
-            found.append(f"{name} {error_rate(gold, list(links)):.4f} {took:5.2f} s")
-        print(f"{title:48}", *found, flush=True)
+            cells.append(f"{name} {error_rate(gold, list(links)):.4f} {took:5.2f} s")
+        print(f"{title:48}", *cells, flush=True)
 
 
 if __name__ == "__main__":

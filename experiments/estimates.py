@@ -34,9 +34,8 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import plan_units
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import Sample, Scale, judge_values
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
@@ -44,14 +43,14 @@ from karat.estimation.system_estimates import (
     predict,
 )
 from karat.progress import silent
-from karat.stats.estimates.intervals import MeanInterval
-from karat.stats.estimates.sampling import Design
+from karat.stats.estimates import MeanInterval
+from karat.stats.population import Design
 
 Ints = NDArray[np.int64]
 SEED = 2026
 
 
-class Found(NamedTuple):
+class Coverage(NamedTuple):
     """The outcome of a row: shares held and widths, draws x systems (or pairs)."""
 
     people: NDArray[np.bool_]
@@ -77,19 +76,19 @@ def _mean(values: NDArray[np.float64]) -> str:
 
 def forgotten(full: Sample, units: Ints, design: Design | None = None) -> Sample:
     """Return the sample with the labels of some units alone."""
-    kept = np.zeros(len(full.units), bool)
-    kept[units] = True
-    y = np.where(kept, full.y, np.nan)
+    has_label = np.zeros(len(full.units), bool)
+    has_label[units] = True
+    y = np.where(has_label, full.y, np.nan)
     return replace(full, y=y, design=design or full.design)
 
 
-def holds(found: MeanInterval, truth: float) -> bool:
+def holds(interval: MeanInterval, truth: float) -> bool:
     """Return whether an interval holds the truth, up to rounding."""
     slack = 1e-9 * max(1.0, abs(truth))
-    return found.low - slack <= truth <= found.high + slack
+    return interval.low - slack <= truth <= interval.high + slack
 
 
-def outcomes(full: Sample, samples: Iterator[Sample], differences: bool = False) -> Found:
+def outcomes(full: Sample, samples: Iterator[Sample], differences: bool = False) -> Coverage:
     """Return what the estimates of samples of a set hold."""
     weights = full.design.sizes / full.design.sizes.sum()
     truth = (full.y * weights).sum(axis=1)
@@ -99,7 +98,7 @@ def outcomes(full: Sample, samples: Iterator[Sample], differences: bool = False)
         rows.append([(holds(a, t), holds(b, t), a.width, b.width) for a, b, t in both])
     table = np.array(rows)
     held, width = table[:, :, :2].astype(bool), table[:, :, 2:]
-    return Found(held[:, :, 0], held[:, :, 1], width[:, :, 0], width[:, :, 1])
+    return Coverage(held[:, :, 0], held[:, :, 1], width[:, :, 0], width[:, :, 1])
 
 
 Both = Iterator[tuple[MeanInterval, MeanInterval, float]]
@@ -116,11 +115,11 @@ def _pairs(sample: Sample, truth: NDArray[np.float64]) -> Both:
     prediction = difference_prediction(sample, predict(sample))
     for a in range(len(sample.systems)):
         for b in range(a):
-            found = [estimate_difference(sample, (a, b), p, True) for p in (None, prediction)]
-            if found[0] is not None and found[1] is not None:
+            estimates = [estimate_difference(sample, (a, b), p, True) for p in (None, prediction)]
+            if estimates[0] is not None and estimates[1] is not None:
                 yield (
-                    found[0].intervals.interval(),
-                    found[1].intervals.interval(),
+                    estimates[0].intervals.interval(),
+                    estimates[1].intervals.interval(),
                     float(truth[a] - truth[b]),
                 )
 
@@ -136,8 +135,10 @@ def full_sample(name: str, dimension: str, judges: Sequence[str], **reader: str)
     """Return the sample of a set, restricted to the segments that all systems were judged on."""
     evalset = kt.load_evalset(name, **reader)
     judged = ~np.isnan(evalset.human(dimension)).any(axis=0)
-    kept = [segment for segment, good in zip(evalset.segments, judged, strict=True) if good]
-    evalset = evalset.select(segments=kept)
+    judged_segments = [
+        segment for segment, good in zip(evalset.segments, judged, strict=True) if good
+    ]
+    evalset = evalset.select(segments=judged_segments)
     values = judge_values(evalset, judges, dimension, None, silent)
     return sample_of_set(evalset, dimension, values, unit="segment")
 
@@ -145,7 +146,7 @@ def full_sample(name: str, dimension: str, judges: Sequence[str], **reader: str)
 WMT = "mt-wmt23-ende"
 
 
-def wmt(judges: Sequence[str], draws: int, differences: bool = False) -> Found:
+def wmt(judges: Sequence[str], draws: int, differences: bool = False) -> Coverage:
     """Return a row of WMT23 en-de: 50 of the 460 segments that were judged."""
     full = full_sample(_place(WMT), "mqm", judges)
     return outcomes(full, simple(full, 50, draws), differences)
@@ -165,13 +166,13 @@ def all_metrics() -> list[str]:
     ]
 
 
-def summeval(dimension: str, draws: int) -> Found:
+def summeval(dimension: str, draws: int) -> Coverage:
     """Return a row of SummEval: 20 of 100 documents."""
     full = full_sample("summeval", dimension, ["chrf"])
     return outcomes(full, simple(full, 20, draws))
 
 
-def ted(draws: int) -> Found:
+def ted(draws: int) -> Coverage:
     """Return a row of TED zh-en: 50 of 529 segments."""
     full = full_sample("ted-zhen", "mqm", ["chrf"])
     return outcomes(full, simple(full, 50, draws))
@@ -184,18 +185,18 @@ def simulated(groups: int = 1, seed: int = 1) -> Sample:
     """
     rng = np.random.default_rng(seed)
     systems, units = 8, 400
-    hard, own = rng.normal(size=(1, units)), rng.normal(size=(systems, units))
-    y = -np.exp(0.5 * hard + 0.5 * own + 0.2 * rng.normal(size=(systems, 1)))
+    hard, system_effects = rng.normal(size=(1, units)), rng.normal(size=(systems, units))
+    y = -np.exp(0.5 * hard + 0.5 * system_effects + 0.2 * rng.normal(size=(systems, 1)))
     f = y + 0.8 * rng.normal(size=y.shape) + 0.1 * rng.normal(size=(systems, 1))
     sizes = rng.integers(1, 2 * groups, units).astype(float) if groups > 1 else np.ones(units)
     names = tuple(f"s{k}" for k in range(systems))
     about = "simulated", "quality", names, tuple(map(str, range(units))), "segment"
     values = f[:, :, None]
-    there = np.ones(y.shape, bool)
-    return Sample(*about, y, values, values, there, ("judge",), Design.simple(sizes), Scale())
+    has_output = np.ones(y.shape, bool)
+    return Sample(*about, y, values, values, has_output, ("judge",), Design.simple(sizes), Scale())
 
 
-def unequal(draws: int) -> Found:
+def unequal(draws: int) -> Coverage:
     """Return a row in which units that the judge rates low are drawn up to five times as often."""
     from karat.estimation.planning import inclusion_probabilities, systematic
 
@@ -217,13 +218,13 @@ def unequal(draws: int) -> Found:
     return outcomes(full, samples())
 
 
-def documents(draws: int) -> Found:
+def documents(draws: int) -> Coverage:
     """Return a row in which 60 of 400 documents of 1 to 9 segments are drawn."""
     full = simulated(groups=5)
     return outcomes(full, simple(full, 60, draws))
 
 
-def rounds(draws: int) -> Found:
+def rounds(draws: int) -> Coverage:
     """Return a row in which 30 units are drawn at random, and 30 by the plan made from these."""
     full = simulated()
     rng = np.random.default_rng(SEED)
@@ -235,15 +236,18 @@ def rounds(draws: int) -> Found:
             number = np.zeros(len(full.units), np.int64)
             probability = np.full(len(full.units), np.nan)
             number[first], probability[first] = 1, 30 / len(full.units)
-            for one in planned:
-                number[int(one.unit)], probability[int(one.unit)] = 2, one.probability
+            for planned_unit in planned:
+                number[int(planned_unit.unit)], probability[int(planned_unit.unit)] = (
+                    2,
+                    planned_unit.probability,
+                )
             design = Design(full.design.sizes, probability, number)
             yield forgotten(full, np.flatnonzero(number), design)
 
     return outcomes(full, samples())
 
 
-ROWS: dict[str, Callable[[int], Found]] = {
+ROWS: dict[str, Callable[[int], Coverage]] = {
     "gemba": partial(wmt, ["GEMBA-MQM"]),
     "metrics": lambda draws: wmt(all_metrics(), draws),
     "random": partial(wmt, ["Random-sysname"]),
@@ -265,11 +269,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rows", nargs="*", choices=[*ROWS, []], metavar="ROW")
     parser.add_argument("--draws", type=int, default=2000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| row | held, people alone | held, with the judge | width over people alone |")
     print("|---|---|---|---|")
-    for name in asked.rows or ROWS:
-        print(ROWS[name](asked.draws).line(name), flush=True)
+    for name in options.rows or ROWS:
+        print(ROWS[name](options.draws).line(name), flush=True)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ from karat.estimation.system_estimates import (
     estimate_system,
     predict,
 )
-from karat.stats.estimates.intervals import MeanInterval
-from karat.stats.estimates.sampling import Design
+from karat.stats.estimates import MeanInterval
+from karat.stats.population import Design
 
 Floats = NDArray[np.float64]
 SYSTEMS, NOISE = 8, 0.5
@@ -68,8 +68,8 @@ def simulated(top: float, wrong: float, units: int) -> Sample:
     values = judged(y, 0, round(wrong * units), rng)[:, :, None]
     names = tuple(f"s{k}" for k in range(SYSTEMS))
     about = "simulated", "quality", names, tuple(map(str, range(units))), "segment"
-    there, design = np.ones(shape, bool), Design.simple(np.ones(units))
-    return Sample(*about, y, values, values, there, ("judge",), design, Scale(1.0, 5.0))
+    has_output, design = np.ones(shape, bool), Design.simple(np.ones(units))
+    return Sample(*about, y, values, values, has_output, ("judge",), design, Scale(1.0, 5.0))
 
 
 def summeval(wrong: float) -> tuple[Sample, int]:

@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from estimates import SEED, Found, outcomes, simple
+from estimates import SEED, Coverage, outcomes, simple
 from numpy.typing import NDArray
 
 import karat as kt
@@ -41,21 +41,21 @@ Judge = Callable[[np.random.Generator, int, int], Flags]
 """From a generator and the numbers of runs and questions to who was judged on what."""
 
 
-def whole(nuggets: NuggetSet) -> NuggetSet:
+def answering_all(nuggets: NuggetSet) -> NuggetSet:
     """Return the runs that answer all questions; all judgements stay."""
-    asked = nuggets.key.questions
-    return nuggets.select(*(t for t, r in nuggets.runs.items() if all(map(r.responses, asked))))
+    questions = nuggets.key.questions
+    return nuggets.select(*(t for t, r in nuggets.runs.items() if all(map(r.responses, questions))))
 
 
 def full_sample(nuggets: NuggetSet, dimension: str, judges: Sequence[str]) -> Sample:
     """Return the sample in which every question is judged."""
-    found = question_scores(nuggets, dimension, kt.Official())
-    return sample_of_questions(found, question_judges(found, judges))
+    scores = question_scores(nuggets, dimension, kt.Official())
+    return sample_of_questions(scores, question_judges(scores, judges))
 
 
 def held(
     nuggets: NuggetSet, dimension: str, judges: Sequence[str], draws: int, differences: bool = False
-) -> Found:
+) -> Coverage:
     """Return what estimates from ten questions hold."""
     full = full_sample(nuggets, dimension, judges)
     return outcomes(full, simple(full, QUESTIONS, draws), differences)
@@ -74,71 +74,73 @@ DIFFERENCES, NUGGETEER = "differences", "nuggeteer"
 second table."""
 
 
-def same(count: int) -> Judge:
+def same_questions(count: int) -> Judge:
     """All runs are judged on the same questions, but some, which are judged on all."""
 
     def judge(rng: np.random.Generator, runs: int, questions: int) -> Flags:
-        found = np.zeros((runs, questions), bool)
-        found[:, rng.permutation(questions)[:QUESTIONS]] = True
-        found[rng.permutation(runs)[:count]] = True
-        return found
+        is_judged = np.zeros((runs, questions), bool)
+        is_judged[:, rng.permutation(questions)[:QUESTIONS]] = True
+        is_judged[rng.permutation(runs)[:count]] = True
+        return is_judged
 
     return judge
 
 
-def own(rng: np.random.Generator, runs: int, questions: int) -> Flags:
+def own_questions(rng: np.random.Generator, runs: int, questions: int) -> Flags:
     """Each run is judged on questions drawn for it."""
     order = np.argsort(rng.random((runs, questions)), axis=1)
     return np.asarray(order < QUESTIONS)
 
 
-def some(count: int) -> Judge:
+def some_runs(count: int) -> Judge:
     """Some runs are judged on all questions, the others on none."""
 
     def judge(rng: np.random.Generator, runs: int, questions: int) -> Flags:
-        found = np.zeros((runs, questions), bool)
-        found[rng.permutation(runs)[:count]] = True
-        return found
+        is_judged = np.zeros((runs, questions), bool)
+        is_judged[rng.permutation(runs)[:count]] = True
+        return is_judged
 
     return judge
 
 
 CASES: dict[str, Judge] = {
-    "all runs on the same 10 questions": same(0),
-    "the same, but 5 runs on all": same(5),
-    "the same, but 20 runs on all": same(20),
-    "the same, but 30 runs on all": same(30),
-    "each run on 10 questions of its own": own,
-    "5 runs on all questions, the others on none": some(5),
-    "20 runs on all questions, the others on none": some(20),
+    "all runs on the same 10 questions": same_questions(0),
+    "the same, but 5 runs on all": same_questions(5),
+    "the same, but 20 runs on all": same_questions(20),
+    "the same, but 30 runs on all": same_questions(30),
+    "each run on 10 questions of its own": own_questions,
+    "5 runs on all questions, the others on none": some_runs(5),
+    "20 runs on all questions, the others on none": some_runs(20),
 }
 
 
-class Beside(NamedTuple):
+class NuggeteerCoverage(NamedTuple):
     """Nuggeteer's intervals of runs that were not judged whole, in one random set."""
 
     held: float
     width: float
-    others: float
+    other_share: float
 
 
-def beside(nuggets: NuggetSet, judge: Judge, rng: np.random.Generator) -> Beside:
+def nuggeteer_coverage(
+    nuggets: NuggetSet, judge: Judge, rng: np.random.Generator
+) -> NuggeteerCoverage:
     """Return what Nuggeteer's intervals of A hold."""
     runs, questions = [*nuggets.runs], [*nuggets.key.questions]
     judged = judge(rng, len(runs), len(questions))
-    told = {(runs[k], questions[q]) for k, q in zip(*np.nonzero(judged), strict=True)}
-    kept = (row for row in nuggets.judgements.rows if (row.run, row.question) in told)
-    done = kt.score_nuggets(replace(nuggets, judgements=nuggets.judgements.with_rows(kept)))
+    judged_pairs = {(runs[k], questions[q]) for k, q in zip(*np.nonzero(judged), strict=True)}
+    judgements = (row for row in nuggets.judgements.rows if (row.run, row.question) in judged_pairs)
+    done = kt.score_nuggets(replace(nuggets, judgements=nuggets.judgements.with_rows(judgements)))
     true = kt.score_nuggets(nuggets, guess=False).scored
     rows = []
-    for one, official, mine in zip(done.scored, true, judged, strict=True):
-        if not mine.all() and one.intervals:
-            ends, score = one.intervals.share, mean_shares(official.shares).A
+    for run, truth_run, run_judged in zip(done.scored, true, judged, strict=True):
+        if not run_judged.all() and run.intervals:
+            ends, score = run.intervals.share, mean_shares(truth_run.shares).A
             rows.append((ends.low <= score <= ends.high, ends.width))
     total = judged.sum(axis=0)
-    others = (total * ~judged).sum() / (~judged).sum()
-    measured = (total * (total - 1)).sum() / total.sum()
-    return Beside(*np.mean(rows, axis=0).tolist(), float(others / measured))
+    other_coverage = (total * ~judged).sum() / (~judged).sum()
+    own_coverage = (total * (total - 1)).sum() / total.sum()
+    return NuggeteerCoverage(*np.mean(rows, axis=0).tolist(), float(other_coverage / own_coverage))
 
 
 def estimates(nuggets: NuggetSet, names: Sequence[str], draws: int) -> None:
@@ -147,10 +149,10 @@ def estimates(nuggets: NuggetSet, names: Sequence[str], draws: int) -> None:
     print("|---|---|---|---|")
     for name in names:
         if name == DIFFERENCES:
-            found = held(nuggets, *ROWS["A-words"], max(draws // 20, 2), differences=True)
+            coverage = held(nuggets, *ROWS["A-words"], max(draws // 20, 2), differences=True)
         else:
-            found = held(nuggets, *ROWS[name], draws)
-        print(found.line(name), flush=True)
+            coverage = held(nuggets, *ROWS[name], draws)
+        print(coverage.line(name), flush=True)
 
 
 def intervals(nuggets: NuggetSet, sets: int) -> None:
@@ -158,25 +160,25 @@ def intervals(nuggets: NuggetSet, sets: int) -> None:
     print("\n| judged | others | Nuggeteer: held | width |\n|---|---|---|---|")
     for name, judge in CASES.items():
         rng = np.random.default_rng(SEED)
-        rows = np.array([beside(nuggets, judge, rng) for _ in range(sets)])
-        (inside, width, others), error = rows.mean(axis=0), rows[:, 0].std(ddof=1)
+        rows = np.array([nuggeteer_coverage(nuggets, judge, rng) for _ in range(sets)])
+        (inside, width, share), error = rows.mean(axis=0), rows[:, 0].std(ddof=1)
         spread = error / np.sqrt(len(rows))
-        print(f"| {name} | {others:.2f} | {inside:.3f} ± {spread:.3f} | {width:.3f} |", flush=True)
+        print(f"| {name} | {share:.2f} | {inside:.3f} ± {spread:.3f} | {width:.3f} |", flush=True)
 
 
 def main() -> None:
     """Print the rows that were asked for, or all."""
-    every = [*ROWS, DIFFERENCES, NUGGETEER]
+    row_names = [*ROWS, DIFFERENCES, NUGGETEER]
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("rows", nargs="*", choices=[*every, []], metavar="ROW")
+    parser.add_argument("rows", nargs="*", choices=[*row_names, []], metavar="ROW")
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--sets", type=int, default=12)
-    asked = parser.parse_args()
-    nuggets, rows = whole(kt.load_nuggets("rag24")), asked.rows or every
+    options = parser.parse_args()
+    nuggets, rows = answering_all(kt.load_nuggets("rag24")), options.rows or row_names
     if first := [name for name in rows if name != NUGGETEER]:
-        estimates(nuggets, first, asked.draws)
+        estimates(nuggets, first, options.draws)
     if NUGGETEER in rows:
-        intervals(nuggets, asked.sets)
+        intervals(nuggets, options.sets)
 
 
 if __name__ == "__main__":

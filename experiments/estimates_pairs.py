@@ -23,14 +23,13 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from estimates import SEED, Found, outcomes
+from estimates import SEED, Coverage, outcomes
 from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import JudgeValues
-from karat.estimation.samples import Sample
-from karat.evalset.judged_pairs import JudgedPair, win_shares
+from karat.estimation.samples import JudgeValues, Sample
+from karat.evalset.judgements import JudgedPair, win_shares
 
 SYSTEMS, SEGMENTS = 4, 200
 PAIRS = [*combinations(range(SYSTEMS), 2)]
@@ -41,8 +40,8 @@ Chosen = NDArray[np.bool_]
 def simulated(seed: int = 1) -> tuple[kt.EvalSet, JudgeValues]:
     """Return a set with all pairs judged, and a judge."""
     rng = np.random.default_rng(seed)
-    own = rng.normal(size=(SYSTEMS, SEGMENTS)) * (0.5 + rng.random(SEGMENTS))
-    utility = own + np.array([0.0, 0.2, 0.3, 0.9])[:, None]
+    quality = rng.normal(size=(SYSTEMS, SEGMENTS)) * (0.5 + rng.random(SEGMENTS))
+    utility = quality + np.array([0.0, 0.2, 0.3, 0.9])[:, None]
     texts = {f"s{k}": [f"{k} {i}" for i in range(SEGMENTS)] for k in range(SYSTEMS)}
     plain = kt.make_evalset("simulated", texts, dimensions=[kt.Dimension("win", low=0, high=1)])
     pairs = tuple(
@@ -67,8 +66,8 @@ def chosen_sample(full: kt.EvalSet, judge: JudgeValues, chosen: Chosen) -> Sampl
 
 def judged(full: kt.EvalSet, chosen: Chosen) -> kt.EvalSet:
     """Return the set with some of its pairs."""
-    every = zip(full.pairs, chosen.ravel().tolist(), strict=True)
-    pairs = tuple(pair for pair, good in every if good)
+    candidates = zip(full.pairs, chosen.ravel().tolist(), strict=True)
+    pairs = tuple(pair for pair, good in candidates if good)
     return replace(full, pairs=pairs)
 
 
@@ -76,17 +75,17 @@ def ratings_sample(full: kt.EvalSet, judge: JudgeValues, chosen: Chosen) -> Samp
     """Return the sample in which shares of comparisons won are taken as ratings."""
     pairs = judged(full, chosen).pairs
     shares = [share for _, share in win_shares(("", pair) for pair in pairs)]
-    made = replace(full, pairs=()).with_judgements(shares)
-    return sample_of_set(made, "win", [judge], unit="segment")
+    rated_set = replace(full, pairs=()).with_judgements(shares)
+    return sample_of_set(rated_set, "win", [judge], unit="segment")
 
 
-def _whole(rng: np.random.Generator) -> Chosen:
+def _all_pairs(rng: np.random.Generator) -> Chosen:
     chosen = np.zeros((SEGMENTS, len(PAIRS)), bool)
     chosen[rng.permutation(SEGMENTS)[:50]] = True
     return chosen
 
 
-def _few(segments: int, pairs: int) -> Callable[[np.random.Generator], Chosen]:
+def _some_pairs(segments: int, pairs: int) -> Callable[[np.random.Generator], Chosen]:
     def draw(rng: np.random.Generator) -> Chosen:
         chosen = np.zeros((SEGMENTS, len(PAIRS)), bool)
         for i in rng.permutation(SEGMENTS)[:segments]:
@@ -96,35 +95,35 @@ def _few(segments: int, pairs: int) -> Callable[[np.random.Generator], Chosen]:
     return draw
 
 
-def _each(first: float, others: float) -> Callable[[np.random.Generator], Chosen]:
-    chance = np.array([first if 0 in pair else others for pair in PAIRS])
+def _by_pair(first: float, rest: float) -> Callable[[np.random.Generator], Chosen]:
+    chance = np.array([first if 0 in pair else rest for pair in PAIRS])
     return lambda rng: rng.random((SEGMENTS, len(PAIRS))) < chance
 
 
 ROWS: dict[str, Callable[[np.random.Generator], Chosen]] = {
-    "segments": _whole,
-    "one": _few(SEGMENTS, 1),
-    "two": _few(100, 2),
-    "some": _each(0.3, 0.3),
-    "many": _each(0.9, 0.9),
-    "unequal": _each(0.5, 0.15),
-    "sparse": _each(0.08, 0.08),
+    "segments": _all_pairs,
+    "one": _some_pairs(SEGMENTS, 1),
+    "two": _some_pairs(100, 2),
+    "some": _by_pair(0.3, 0.3),
+    "many": _by_pair(0.9, 0.9),
+    "unequal": _by_pair(0.5, 0.15),
+    "sparse": _by_pair(0.08, 0.08),
 }
 
 
-def row(name: str, draws: int) -> Found:
+def row(name: str, draws: int) -> Coverage:
     """Return a row of the table."""
     design, _, form = name.partition("-")
     make = ratings_sample if form == "ratings" else chosen_sample
     full, judge = simulated()
-    whole = chosen_sample(full, judge, np.ones((SEGMENTS, len(PAIRS)), bool))
+    complete = chosen_sample(full, judge, np.ones((SEGMENTS, len(PAIRS)), bool))
 
     def samples() -> Iterator[Sample]:
         rng = np.random.default_rng(SEED)
         for _ in range(draws):
             yield make(full, judge, ROWS[design](rng))
 
-    return outcomes(whole, samples(), form == "differences")
+    return outcomes(complete, samples(), form == "differences")
 
 
 def main() -> None:
@@ -133,11 +132,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rows", nargs="*", choices=[*names, []], metavar="ROW")
     parser.add_argument("--draws", type=int, default=2000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| row | held, people alone | held, with the judge | width over people alone |")
     print("|---|---|---|---|")
-    for name in asked.rows or names:
-        print(row(name, asked.draws).line(name), flush=True)
+    for name in options.rows or names:
+        print(row(name, options.draws).line(name), flush=True)
 
 
 if __name__ == "__main__":

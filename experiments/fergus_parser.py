@@ -56,8 +56,8 @@ def right_heads(nlp: spacy.Language) -> float:
     right = total = 0
     for tree in trees("dev"):
         doc = nlp(Doc(nlp.vocab, words=tree.words))
-        found = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
-        right += sum(a == b for a, b in zip(found, tree.heads, strict=True))
+        predicted = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+        right += sum(a == b for a, b in zip(predicted, tree.heads, strict=True))
         total += len(tree)
     return right / total
 
@@ -67,9 +67,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--epochs", type=int, default=5)
-    asked = parser.parse_args()
-    nlp = train(asked.epochs)
-    nlp.to_disk(asked.folder)
+    options = parser.parse_args()
+    nlp = train(options.epochs)
+    nlp.to_disk(options.folder)
     print(f"right heads on EWT dev: {right_heads(nlp):.3f}")
 
 

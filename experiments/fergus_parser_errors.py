@@ -39,34 +39,39 @@ def main() -> None:
     train, dev = (str(folder / f"en_ewt-ud-{part}.conllu") for part in ("train", "dev"))
     model = kt.train_realizer(kt.read_treebank(train), "fergus")
     trees = input_trees(kt.read_treebank(dev), "words")
-    shown = trees.without_spaces()
+    plain_trees = trees.without_spaces()
     outputs = {
-        one.name: [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(one.realize(trees))]
-        for one in model.realizers("words")
+        realizer.name: [
+            plain_trees.sentence(i, best.nodes)
+            for i, (best, *_) in enumerate(realizer.realize(trees))
+        ]
+        for realizer in model.realizers("words")
     }
-    gold = [tree for (tree,) in shown.references()]
+    gold = [tree for (tree,) in plain_trees.references()]
     nlp, cased = spacy.load(sys.argv[1]), kt.read_conllu(dev)
     guessed = [parsed(tree, cased[i][0], nlp) for i, tree in enumerate(gold)]
     scores = [
-        kt.score(kt.make_evalset("dev", outputs, trees=some), metrics=METRICS, segments=True)
-        for some in (gold, guessed)
+        kt.score(
+            kt.make_evalset("dev", outputs, trees=reference_trees), metrics=METRICS, segments=True
+        )
+        for reference_trees in (gold, guessed)
     ]
     for name in METRICS:
         print(f"\n{name}\nmodel\ttreebank's trees\tparser's trees\tr of segments")
         for system in outputs:
-            values = [found[system, name].score.value for found in scores]
-            first, second = (found.segment_scores(system, name) for found in scores)
-            told = "\t".join(f"{value:.3f}" for value in values)
-            print(f"{system}\t{told}\t{np.corrcoef(first, second)[0, 1]:.3f}")
-        same = total = 0
+            values = [scoring[system, name].score.value for scoring in scores]
+            first, second = (scoring.segment_scores(system, name) for scoring in scores)
+            cells = "\t".join(f"{value:.3f}" for value in values)
+            print(f"{system}\t{cells}\t{np.corrcoef(first, second)[0, 1]:.3f}")
+        agreeing = total = 0
         for a, b in combinations(outputs, 2):
             signs = [
-                np.sign(found.segment_scores(a, name) - found.segment_scores(b, name))
-                for found in scores
+                np.sign(scoring.segment_scores(a, name) - scoring.segment_scores(b, name))
+                for scoring in scores
             ]
-            same += int((signs[0] == signs[1]).sum())
+            agreeing += int((signs[0] == signs[1]).sum())
             total += len(signs[0])
-        print(f"pairs of sentences in the same order: {same / total:.3f} of {total:,}")
+        print(f"pairs of sentences in the same order: {agreeing / total:.3f} of {total:,}")
 
 
 if __name__ == "__main__":

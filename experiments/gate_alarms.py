@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.gating.decisions import FAIL, PASS, GateRow, decide
+from karat.gating.gates import Paired
 from karat.gating.items import Measured
-from karat.gating.matching import Paired
 from karat.progress import silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
 
@@ -40,15 +40,15 @@ Rows = dict[str, list[NDArray[np.int64]]]
 
 def statistics(systems: dict[str, Sequence[str]], references: Sequence[Sequence[str]]) -> Rows:
     """Rows of every system by every metric."""
-    given = as_inputs(systems, references, METRICS)
-    found = collect(given, Wanted(rows=True), 1, silent)
+    inputs = as_inputs(systems, references, METRICS)
+    stats = collect(inputs, Wanted(rows=True), 1, silent)
     return {
-        name: [np.concatenate(found[name, m].rows).astype(np.int64) for m in given.metrics]
+        name: [np.concatenate(stats[name, m].rows).astype(np.int64) for m in inputs.metrics]
         for name in systems
     }
 
 
-def decided(
+def decide_metrics(
     after: Sequence[NDArray[np.int64]], before: Sequence[NDArray[np.int64]], tolerated: float = 0.0
 ) -> dict[str, GateRow]:
     """The decision by each metric alone, and under `both` the worse of both together."""
@@ -75,7 +75,7 @@ def exchanges(rows: Rows, size: int, trials: int, seed: int = SEED) -> Iterator[
             (np.where(swapped, b[places], a[places]), np.where(swapped, a[places], b[places]))
             for a, b in zip(first, second, strict=True)
         ]
-        yield decided([side[0] for side in sides], [side[1] for side in sides])
+        yield decide_metrics([side[0] for side in sides], [side[1] for side in sides])
 
 
 def dropped(text: str, rng: np.random.Generator) -> str:
@@ -98,10 +98,10 @@ def damages(
         name = names[trial % len(names)]
         places = rng.choice(len(evalset), round(share * len(evalset)), replace=False).tolist()
         texts = [dropped(outputs[name][at], rng) for at in places]
-        found = statistics({name: texts}, [references[at] for at in places])[name]
+        damaged_stats = statistics({name: texts}, [references[at] for at in places])[name]
         after = [table.copy() for table in rows[name]]
-        for table, own in zip(after, found, strict=True):
-            table[places] = own
+        for table, damaged_rows in zip(after, damaged_stats, strict=True):
+            table[places] = damaged_rows
         yield after, rows[name]
 
 
@@ -109,8 +109,11 @@ def report_alarms(rows: Rows, trials: int) -> None:
     print(f"\n| segments | changes | {' | '.join(METRICS)} | both, simultaneous |")
     print("|---:|---:|" + "---:|" * (len(METRICS) + 1))
     for size in SIZES:
-        found = list(exchanges(rows, size, trials))
-        shares = [np.mean([one[name].verdict == FAIL for one in found]) for name in found[0]]
+        decisions = list(exchanges(rows, size, trials))
+        shares = [
+            np.mean([decision[name].verdict == FAIL for decision in decisions])
+            for name in decisions[0]
+        ]
         cells = " | ".join(f"{share:.2%}" for share in shares)
         print(f"| {size} | {trials:,} | {cells} |", flush=True)
 
@@ -122,13 +125,18 @@ def report_power(rows: Rows, evalset: kt.EvalSet, trials: int) -> None:
         print(f"| **max drop {tolerated:g}** |" + " |" * (len(METRICS) + 3))
         for share in SHARES:
             pairs = damages(rows, evalset, share, trials)
-            found = [decided(*pair, tolerated) for pair in pairs]
-            cells = [np.mean([one[name].verdict == FAIL for one in found]) for name in found[0]]
-            cells.append(np.mean([one["both"].verdict == PASS for one in found]))
-            losses = [-np.mean([one[name].delta for one in found]) for name in METRICS]
+            decisions = [decide_metrics(*pair, tolerated) for pair in pairs]
+            cells = [
+                np.mean([decision[name].verdict == FAIL for decision in decisions])
+                for name in decisions[0]
+            ]
+            cells.append(np.mean([decision["both"].verdict == PASS for decision in decisions]))
+            losses = [
+                -np.mean([decision[name].delta for decision in decisions]) for name in METRICS
+            ]
             lost = " and ".join(f"{loss:.2f}" for loss in losses)
-            told = " | ".join(f"{cell:.1%}" for cell in cells)
-            print(f"| {share:.0%} | {lost} | {told} |", flush=True)
+            row_text = " | ".join(f"{cell:.1%}" for cell in cells)
+            print(f"| {share:.0%} | {lost} | {row_text} |", flush=True)
 
 
 def main() -> None:
@@ -136,14 +144,14 @@ def main() -> None:
     parser.add_argument("--alarms", action="store_true")
     parser.add_argument("--power", action="store_true")
     parser.add_argument("--trials", type=int)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     evalset = kt.load_evalset("ted-zhen")
     outputs, references = evalset.texts()
     rows = statistics(outputs, references)
-    if asked.alarms or not asked.power:
-        report_alarms(rows, asked.trials or 2000)
-    if asked.power or not asked.alarms:
-        report_power(rows, evalset, asked.trials or 260)
+    if options.alarms or not options.power:
+        report_alarms(rows, options.trials or 2000)
+    if options.power or not options.alarms:
+        report_power(rows, evalset, options.trials or 260)
 
 
 if __name__ == "__main__":

@@ -120,10 +120,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--e", type=float, nargs="+", default=[2.0])
     parser.add_argument("--tok", nargs="+", default=["none", "13a"])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| " + " | ".join(HEADINGS) + " |\n|" + "---|" * len(HEADINGS))
-    for e in asked.e:
-        for tok in asked.tok:
+    for e in options.e:
+        for tok in options.tok:
             for name, pairs in TEXTS.items():
                 row = Experiment(e, tok).row(name, list(pairs()))
                 print("| " + " | ".join(row) + " |", flush=True)

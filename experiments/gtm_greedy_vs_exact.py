@@ -65,15 +65,17 @@ class Experiment:
 
 def ted() -> tuple[dict[str, list[str]], list[str], list[str]]:
     """The systems' outputs by name, `refB` and `ref`, all in the order of the talks."""
-    found: dict[str, dict[tuple[str, int], str]] = {}
+    texts_by_system: dict[str, dict[tuple[str, int], str]] = {}
     with (DATA / "mt-ted-zhen" / "mqm_ted_zhen.tsv").open(encoding="utf-8", newline="\n") as file:
         next(file)
         for line in file:
             system, document, _, number, _, _, target, *_ = line.rstrip("\n").split("\t")
             text = re.sub("</?v>", "", target)
-            found.setdefault(system, {})[document, int(number)] = text
-    order = sorted(found["refB"])
-    outputs = {name: [texts[key] for key in order] for name, texts in sorted(found.items())}
+            texts_by_system.setdefault(system, {})[document, int(number)] = text
+    order = sorted(texts_by_system["refB"])
+    outputs = {
+        name: [texts[key] for key in order] for name, texts in sorted(texts_by_system.items())
+    }
     return outputs, outputs.pop("refB"), outputs.pop("ref")
 
 
@@ -86,14 +88,14 @@ def all_texts() -> Iterator[Texts]:
     """What the table is about."""
     outputs, good, other = ted()
     candidates = [line for lines in outputs.values() for line in lines]
-    one, two = [[g] for g in good], [list(pair) for pair in zip(good, other, strict=True)]
-    yield Texts("TED, 1 reference", candidates, one * len(outputs))
-    yield Texts("TED, 2 references", candidates, two * len(outputs))
+    single, double = [[g] for g in good], [list(pair) for pair in zip(good, other, strict=True)]
+    yield Texts("TED, 1 reference", candidates, single * len(outputs))
+    yield Texts("TED, 2 references", candidates, double * len(outputs))
     joined = [text for lines in outputs.values() for text in documents(lines)]
-    one = [[text] for text in documents(good)]
-    two = [list(pair) for pair in zip(documents(good), documents(other), strict=True)]
-    yield Texts("TED documents of 25, 1 reference", joined, one * len(outputs))
-    yield Texts("TED documents of 25, 2 references", joined, two * len(outputs))
+    single = [[text] for text in documents(good)]
+    double = [list(pair) for pair in zip(documents(good), documents(other), strict=True)]
+    yield Texts("TED documents of 25, 1 reference", joined, single * len(outputs))
+    yield Texts("TED documents of 25, 2 references", joined, double * len(outputs))
     with (DATA / "summ-summeval" / "summeval.jsonl").open(encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     summaries = [system["summary"] for r in records for system in r["systems"].values()]
@@ -107,10 +109,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--e", type=float, nargs="+", default=[2.0])
     parser.add_argument("--tok", nargs="+", default=["none", "13a"])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| " + " | ".join(HEADINGS) + " |\n|" + "---|" * len(HEADINGS))
-    for tok in asked.tok:
-        for e in asked.e:
+    for tok in options.tok:
+        for e in options.e:
             for texts in all_texts():
                 row = Experiment(e, tok).row(texts)
                 print("| " + " | ".join(row) + " |", flush=True)

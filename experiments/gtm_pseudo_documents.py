@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.meta.documents.reliability import ReliabilityRow, reliability
+from karat.meta.reliability import ReliabilityRow, reliability
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.base import Metric
 from karat.stats.correlation import statistic
@@ -73,26 +73,31 @@ STUDIES = (
 )
 
 
-def chosen(have: int, wanted: int) -> list[tuple[int, ...]]:
+def chosen(available: int, size: int) -> list[tuple[int, ...]]:
     """Combinations of references: all, or a sample that is always the same."""
-    every = list(combinations(range(have), wanted))
-    if len(every) <= SAMPLED or wanted == 1:
-        return every
-    rng = np.random.default_rng([SEED, wanted])
-    return [every[k] for k in sorted(rng.choice(len(every), SAMPLED, replace=False))]
+    all_combinations = list(combinations(range(available), size))
+    if len(all_combinations) <= SAMPLED or size == 1:
+        return all_combinations
+    rng = np.random.default_rng([SEED, size])
+    return [
+        all_combinations[k]
+        for k in sorted(rng.choice(len(all_combinations), SAMPLED, replace=False))
+    ]
 
 
 def scored_by_all(evalset: kt.EvalSet) -> ScoredSet:
     """A set scored by all metrics; precision, recall and F of GTM share their rows."""
     of = {m: replace(m, alpha=0.5) if isinstance(m, kt.GTM) else m for m in METRICS.values()}
-    found = score_evalset(evalset, list(dict.fromkeys(of.values())))
-    return ScoredSet(evalset, {m: found.rows[base] for m, base in of.items()}, found.present)
+    scored = score_evalset(evalset, list(dict.fromkeys(of.values())))
+    return ScoredSet(evalset, {m: scored.rows[base] for m, base in of.items()}, scored.present)
 
 
 def judged_only(evalset: kt.EvalSet, dimensions: Sequence[str]) -> kt.EvalSet:
     """The segments of which all outputs were judged, so that documents are as long as they say."""
-    known = np.all([~np.isnan(evalset.human(d)) for d in dimensions], axis=(0, 1))
-    return evalset.select(segments=[s for s, k in zip(evalset.segments, known, strict=True) if k])
+    is_judged = np.all([~np.isnan(evalset.human(d)) for d in dimensions], axis=(0, 1))
+    return evalset.select(
+        segments=[s for s, k in zip(evalset.segments, is_judged, strict=True) if k]
+    )
 
 
 def all_scored(study: Study) -> dict[int, list[ScoredSet]]:
@@ -128,38 +133,44 @@ class Curves(NamedTuple):
     dimension: str
     references: int
     combinations: int
-    found: list[Pooled]
+    points: list[Pooled]
 
     def of(self, label: str, by: str) -> list[Pooled]:
         """One metric's curve, by length."""
-        wanted = str(METRICS[label]), by
-        return [one for one in self.found if (one.row.metric, one.row.statistic) == wanted]
+        label_and_statistic = str(METRICS[label]), by
+        return [
+            pooled
+            for pooled in self.points
+            if (pooled.row.metric, pooled.row.statistic) == label_and_statistic
+        ]
 
 
 def curves(study: Study, scored: Mapping[int, list[ScoredSet]], longest: int) -> list[Curves]:
     """All curves of a study."""
-    found = []
+    all_curves = []
     for k, sets in scored.items():
         for dimension in study.dimensions:
-            each = [
+            reliabilities = [
                 reliability(
-                    one,
+                    scored_set,
                     dimension,
                     lengths=range(1, longest + 1),
                     statistics=STATISTICS,
                     repeats=study.repeats,
                 )
-                for one in sets
+                for scored_set in sets
             ]
-            both = [zip(one.rows, one.values, strict=True) for one in each]
-            together = [_together(same) for same in zip(*both, strict=True)]
-            found.append(Curves(study.evalset, dimension, k, len(sets), together))
-    return found
+            both = [
+                zip(scored_set.rows, scored_set.values, strict=True) for scored_set in reliabilities
+            ]
+            together = [_together(combination) for combination in zip(*both, strict=True)]
+            all_curves.append(Curves(study.evalset, dimension, k, len(sets), together))
+    return all_curves
 
 
-def _together(same: Sequence[tuple[ReliabilityRow, Floats]]) -> Pooled:
+def _together(combination: Sequence[tuple[ReliabilityRow, Floats]]) -> Pooled:
     """The values of all combinations of references."""
-    return Pooled(same[0][0], np.concatenate([values for _, values in same]))
+    return Pooled(combination[0][0], np.concatenate([values for _, values in combination]))
 
 
 class Pair(NamedTuple):
@@ -185,10 +196,10 @@ def pairs(study: Study) -> Iterator[Pair]:
                 yield Pair(first, 1, second, 3)
 
 
-def wilcoxon_rows(found: Sequence[Curves], study: Study) -> Iterator[list[str]]:
+def wilcoxon_rows(all_curves: Sequence[Curves], study: Study) -> Iterator[list[str]]:
     """Signed ranks over lengths, which share their segments: so p is too small, as in the paper."""
     for dimension in study.dimensions:
-        by_number = {c.references: c for c in found if c.dimension == dimension}
+        by_number = {c.references: c for c in all_curves if c.dimension == dimension}
         for by in STATISTICS:
             for pair in pairs(study):
                 a = by_number[pair.references].of(pair.first, by)
@@ -212,18 +223,20 @@ def resampled(
     scored: Mapping[int, list[ScoredSet]], dimensions: Sequence[str], length: int, draws: int
 ) -> Agreements:
     """Agreement in bootstrap resamples of the segments; means over cuts and combinations."""
-    some = next(iter(scored.values()))[0].evalset
-    human = np.stack([some.human(dimension) for dimension in dimensions])
+    evalset = next(iter(scored.values()))[0].evalset
+    human = np.stack([evalset.human(dimension) for dimension in dimensions])
     rng = np.random.default_rng([SEED, length])
-    found: dict[tuple[str, int], list[Floats]] = {}
+    agreements: dict[tuple[str, int], list[Floats]] = {}
     for _ in range(draws):
-        drawn = rng.integers(0, len(some), len(some))
-        cuts = [_cut(rng.permutation(drawn), length) for _ in range(1 if length == 1 else CUTS)]
+        segments = rng.integers(0, len(evalset), len(evalset))
+        cuts = [_cut(rng.permutation(segments), length) for _ in range(1 if length == 1 else CUTS)]
         for k, sets in scored.items():
             for label in COMPARED:
-                each = [agreement(one, label, human, cut) for one in sets for cut in cuts]
-                found.setdefault((label, k), []).append(np.mean(each, axis=0))
-    return {key: np.stack(values) for key, values in found.items()}
+                values_of_cuts = [
+                    agreement(scored_set, label, human, cut) for scored_set in sets for cut in cuts
+                ]
+                agreements.setdefault((label, k), []).append(np.mean(values_of_cuts, axis=0))
+    return {key: np.stack(draw_values) for key, draw_values in agreements.items()}
 
 
 def _cut(order: NDArray[np.int64], length: int) -> NDArray[np.int64]:
@@ -245,23 +258,23 @@ def difference_rows(
     study: Study, scored: Mapping[int, list[ScoredSet]], lengths: Sequence[int], draws: int
 ) -> Iterator[list[str]]:
     """The middle 95% of resampled differences, at some lengths."""
-    found = [resampled(scored, study.dimensions, length, draws) for length in lengths]
+    agreements = [resampled(scored, study.dimensions, length, draws) for length in lengths]
     for d, dimension in enumerate(study.dimensions):
         for s, by in enumerate(STATISTICS[:2]):
             for pair in pairs(study):
                 gaps = [
                     (at[pair.first, pair.references] - at[pair.second, pair.other_references])
-                    for at in found
+                    for at in agreements
                 ]
-                shown = [_interval(gap[:, d, s]) for gap in gaps]
-                yield [study.evalset, dimension, by, str(pair), *shown]
+                intervals = [_interval(gap[:, d, s]) for gap in gaps]
+                yield [study.evalset, dimension, by, str(pair), *intervals]
 
 
 def _interval(values: Floats) -> str:
-    known = values[~np.isnan(values)]
-    if not len(known):
+    finite = values[~np.isnan(values)]
+    if not len(finite):
         return "-"
-    low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf")
+    low, high = np.quantile(finite, [0.025, 0.975], method="inverted_cdf")
     return f"{low:+.3f} to {high:+.3f}"
 
 
@@ -274,34 +287,36 @@ def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def curve_table(found: Curves, by: str) -> str:
+def curve_table(curve: Curves, by: str) -> str:
     """A row for each length, a column for each metric; the largest value in bold letters."""
-    columns = [found.of(label, by) for label in METRICS]
+    columns = [curve.of(label, by) for label in METRICS]
     rows = []
-    for same in zip(*columns, strict=True):
-        means = [r.mean for r in same]
+    for points in zip(*columns, strict=True):
+        means = [r.mean for r in points]
         best = np.nanmax(means) if not np.isnan(means).all() else np.nan
         texts = ["-" if np.isnan(x) else f"{x:.3f}" for x in means]
-        shown = [f"**{t}**" if x == best else t for t, x in zip(texts, means, strict=True)]
-        rows.append([str(same[0].row.length), str(same[0].row.documents), *shown])
+        cells = [f"**{t}**" if x == best else t for t, x in zip(texts, means, strict=True)]
+        rows.append([str(points[0].row.length), str(points[0].row.documents), *cells])
     return markdown(["segments", "documents", *METRICS], rows)
 
 
 def report(study: Study, longest: int, draws: int) -> Iterator[str]:
     """All tables of a study."""
     scored = all_scored(study)
-    some = next(iter(scored.values()))[0]
-    yield f"## {study.evalset}: {len(some.evalset.systems)} systems, {len(some.evalset)} segments\n"
+    first_set = next(iter(scored.values()))[0]
+    evalset = first_set.evalset
+    yield f"## {study.evalset}: {len(evalset.systems)} systems, {len(evalset)} segments\n"
     yield "\n".join(proofs(scored)) + "\n"
-    found = curves(study, scored, longest)
-    for one in found:
-        what = f"{one.references} of the references, {one.combinations} combinations"
+    all_curves = curves(study, scored, longest)
+    for curve in all_curves:
+        label = f"{curve.references} of the references, {curve.combinations} combinations"
         for by in STATISTICS:
-            yield f"### {study.evalset}, {one.dimension}, {by}: {what}\n\n{curve_table(one, by)}\n"
+            title = f"### {study.evalset}, {curve.dimension}, {by}: {label}"
+            yield f"{title}\n\n{curve_table(curve, by)}\n"
     control = markdown(["set", "dimension", *STATISTICS], list(shortness_rows(study, scored)))
     yield f"### {study.evalset}: being short alone, single segments\n\n{control}\n"
     headings = ["set", "dimension", "statistic", "first - second"]
-    rows = list(wilcoxon_rows(found, study))
+    rows = list(wilcoxon_rows(all_curves, study))
     yield markdown([*headings, "mean difference", "first better at", "Wilcoxon p"], rows) + "\n"
     lengths = [k for k in (1, 5, 25) if k <= longest]
     rows = list(difference_rows(study, scored, lengths, draws))
@@ -327,10 +342,10 @@ def shortness_rows(study: Study, scored: Mapping[int, list[ScoredSet]]) -> Itera
     A control. At e=2 a match that is broken in the same places per word has a lower F the longer
     the text is, so whatever makes judges prefer short segments helps it.
     """
-    one = next(iter(scored.values()))[0]
-    lengths = one.rows[METRICS["F e=2"]][:, :, 2]
+    scored_set = next(iter(scored.values()))[0]
+    lengths = scored_set.rows[METRICS["F e=2"]][:, :, 2]
     for dimension in study.dimensions:
-        human = one.evalset.human(dimension)
+        human = scored_set.evalset.human(dimension)
         values = [statistic(by)(human, -lengths) for by in STATISTICS]
         yield [study.evalset, dimension, *(f"{value:.3f}" for value in values)]
 
@@ -338,16 +353,16 @@ def shortness_rows(study: Study, scored: Mapping[int, list[ScoredSet]]) -> Itera
 def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    known = [study.evalset for study in STUDIES]
-    parser.add_argument("--sets", nargs="+", choices=known, default=known[:-1])
+    set_names = [study.evalset for study in STUDIES]
+    parser.add_argument("--sets", nargs="+", choices=set_names, default=set_names[:-1])
     parser.add_argument("--longest", type=int, default=25)
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--draws", type=int, default=100)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for study in STUDIES:
-        if study.evalset in asked.sets:
-            one = replace(study, repeats=asked.repeats or study.repeats)
-            for part in report(one, asked.longest, asked.draws):
+        if study.evalset in options.sets:
+            chosen_study = replace(study, repeats=options.repeats or study.repeats)
+            for part in report(chosen_study, options.longest, options.draws):
                 print(part, flush=True)
 
 

@@ -57,8 +57,8 @@ def realsumm() -> tuple[NuggetKey, list[Run], Judgements]:
     folder = data() / "nuggets-realsumm"
     units = [line.split("\t") for line in _lines(folder / "SCUs.txt")]
     questions = [
-        Question(str(q), tuple(Nugget(str(g), (unit,)) for g, unit in enumerate(some)))
-        for q, some in enumerate(units)
+        Question(str(q), tuple(Nugget(str(g), (unit,)) for g, unit in enumerate(unit_texts)))
+        for q, unit_texts in enumerate(units)
     ]
     runs, judged = [], []
     for file in sorted((folder / "summaries").glob("*.summary")):

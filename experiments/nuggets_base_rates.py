@@ -71,18 +71,20 @@ class Judged(NamedTuple):
         return Judged(self.runs, self.pool.take(rows), self.X[cells], self.labels[cells])
 
 
-def load(name: str, kept=lambda number, nugget: True) -> Judged:
+def load(name: str, is_wanted=lambda number, nugget: True) -> Judged:
     """A set, with those nuggets of each topic that are to be kept."""
     key, runs, judged = SETS[name]()
-    some = make_key(
-        replace(q, nuggets=tuple(n for k, n in enumerate(q.nuggets) if kept(k, n)))
+    selected_key = make_key(
+        replace(q, nuggets=tuple(n for k, n in enumerate(q.nuggets) if is_wanted(k, n)))
         for q in key.questions.values()
     )
-    some = make_key(q for q in some.questions.values() if q.nuggets)
-    names = {(q.id, n.id) for q in some.questions.values() for n in q.nuggets}
+    selected_key = make_key(q for q in selected_key.questions.values() if q.nuggets)
+    names = {(q.id, n.id) for q in selected_key.questions.values() for n in q.nuggets}
     rows = tuple(row for row in judged.rows if (row.question, row.nugget) in names)
-    runs = [replace(run, answers={q: run.responses(q) for q in some.questions}) for run in runs]
-    pool, labels = pooled(some, runs, Judgements(rows))
+    runs = [
+        replace(run, answers={q: run.responses(q) for q in selected_key.questions}) for run in runs
+    ]
+    pool, labels = pooled(selected_key, runs, Judgements(rows))
     return Judged({run.tag: run for run in runs}, pool, evidence(pool)[:, COLUMNS], labels)
 
 
@@ -99,46 +101,47 @@ def shift_of(logits: Floats, yes: NDArray[np.bool_]) -> float:
 
 
 def shifts_of(logits: Floats, yes: NDArray[np.bool_], group: Ints) -> Floats:
-    found = [shift_of(logits[group == k], yes[group == k]) for k in range(group.max() + 1)]
-    return np.array(found)
+    shifts = [shift_of(logits[group == k], yes[group == k]) for k in range(group.max() + 1)]
+    return np.array(shifts)
 
 
 def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> ShiftVariances:
     """The variances of shifts of questions, and of runs beside those, without that of chance."""
     question, run = pool.cell_question, pool.cell_run
     of_question = shifts_of(logits, yes, question)
-    known = ~np.isnan(of_question)[question]
-    logits = logits[known] + of_question[question[known]]
-    yes, question, run = yes[known], question[known], run[known]
+    has_shift = ~np.isnan(of_question)[question]
+    logits = logits[has_shift] + of_question[question[has_shift]]
+    yes, question, run = yes[has_shift], question[has_shift], run[has_shift]
     of_run = shifts_of(logits, yes, run)
     p = sigmoid(logits + of_run[run])
-    told = p * (1 - p)
+    information = p * (1 - p)
     answer = question * len(pool.runs) + run
-    dispersion = (np.bincount(answer, yes - p) ** 2).sum() / told.sum()
+    dispersion = (np.bincount(answer, yes - p) ** 2).sum() / information.sum()
     variances = []
     for shifts, group in ((of_question, question), (of_run, run)):
-        some = shifts[~np.isnan(shifts)]
-        chance = dispersion / np.bincount(group, told)[~np.isnan(shifts)]
-        variances.append((max(0.0, float(some.var(ddof=1) - chance.mean())), len(some) - 1))
+        finite = shifts[~np.isnan(shifts)]
+        chance = dispersion / np.bincount(group, information)[~np.isnan(shifts)]
+        variances.append((max(0.0, float(finite.var(ddof=1) - chance.mean())), len(finite) - 1))
     (Q, questions), (R, runs) = variances
     return ShiftVariances(Q, R, float(dispersion), questions, runs)
 
 
-def left_out(one: Judged) -> Floats:
+def left_out(judged: Judged) -> Floats:
     """The logits of every twentieth of the topics by a model of the others."""
-    fold = one.pool.cell_question % 20
-    found = np.zeros(len(fold))
+    fold = judged.pool.cell_question % 20
+    logits = np.zeros(len(fold))
     for k in np.unique(fold):
-        model = fit_calibrated(one.X[fold != k], one.labels[fold != k])
-        found[fold == k] = model.logits(one.X[fold == k])
-    return found
+        model = fit_calibrated(judged.X[fold != k], judged.labels[fold != k])
+        logits[fold == k] = model.logits(judged.X[fold == k])
+    return logits
 
 
 def together(spreads: Sequence[ShiftVariances]) -> ShiftVariances:
     """The means of the variances of sets; degrees of freedom by Satterthwaite."""
     means = np.mean(spreads, axis=0)
     freedom = [
-        sum(one[k] for one in spreads) ** 2 / sum(one[k] ** 2 / one[3 + k] for one in spreads)
+        sum(spread[k] for spread in spreads) ** 2
+        / sum(spread[k] ** 2 / spread[3 + k] for spread in spreads)
         for k in (0, 1)
     ]
     return ShiftVariances(*means[:3].tolist(), *freedom)
@@ -163,8 +166,8 @@ def outcomes(
     key = make_key(pool.questions)
     for tag in pool.runs:
         run = target.runs[tag]
-        decided = decide_run(run, key, Judgements(()), found.guess(tag))
-        ends = found.intervals(run, decided, HOW)
+        decisions = decide_run(run, key, Judgements(()), predictions.guess(tag))
+        ends = predictions.intervals(run, decisions, HOW)
         if ends is None:
             continue
         chances = {q.id: found.pool.answer(p, tag, q.id) for q in pool.questions}
@@ -194,31 +197,34 @@ def before(
     told: RunAnswers, shown: RunAnswers, decided: dict[str, AnswerDecisions]
 ) -> RunIntervals:
     """The intervals as they were."""
-    answered = np.mean([len(one.values) > 0 for one in decided.values()])
-    share, macro, micro = (one.scaled(1.0, 1.0, answered) for one in BEFORE)
-    kept = told.official.total > 0
-    own = _scores(shown)
-    first = score_interval(told.share, share, len(told.share)).around(own[0])
-    if not kept.any():
+    answered = np.mean([len(answer.values) > 0 for answer in decisions.values()])
+    share, macro, micro = (answer.scaled(1.0, 1.0, answered) for answer in BEFORE)
+    has_nuggets = expected.official.total > 0
+    point_scores = _scores(displayed)
+    first = score_interval(expected.share, share, len(expected.share)).around(point_scores[0])
+    if not has_nuggets.any():
         return RunIntervals(first, None, None)
     f = told.official.f(3.0)[kept]
     whole = np.array([told.official.sums().f(3.0)])
     return RunIntervals(
         first,
-        score_interval(f, macro, len(f)).around(own[1]),
-        score_interval(whole, micro, 1).around(own[2]),
+        score_interval(f, macro, len(f)).around(point_scores[1]),
+        score_interval(pooled_f, micro, 1).around(point_scores[2]),
     )
 
 
 def _compared(
     now: RunIntervals, then: RunIntervals, truth: list[float | None]
 ) -> Iterator[Outcome | None]:
-    for one, old, value in zip(now, then, truth, strict=True):
-        if one is None or old is None or value is None:
+    for interval, old, value in zip(now, then, truth, strict=True):
+        if interval is None or old is None or value is None:
             yield None
         else:
             yield Outcome(
-                one.low <= value <= one.high, one.width, old.low <= value <= old.high, old.width
+                interval.low <= value <= interval.high,
+                interval.width,
+                old.low <= value <= old.high,
+                old.width,
             )
 
 
@@ -230,14 +236,16 @@ def head() -> None:
     print(f"\n{HEAD}\n|{'---|' * HEAD.count(' |')}")
 
 
-def row(title: str, found: Sequence[list[Outcome | None]]) -> None:
-    cells = [title, str(len(found))]
+def row(title: str, run_outcomes: Sequence[list[Outcome | None]]) -> None:
+    cells = [title, str(len(run_outcomes))]
     for k in range(3):
-        some = [one[k] for one in found if one[k] is not None]
-        if not some:
+        outcomes_of_score = [
+            run_outcome[k] for run_outcome in run_outcomes if run_outcome[k] is not None
+        ]
+        if not outcomes_of_score:
             cells += [""] * 4
             continue
-        held, width, held_before, width_before = np.mean(some, axis=0)
+        held, width, held_before, width_before = np.mean(outcomes_of_score, axis=0)
         cells += [f"{held:.1%}", f"{held_before:.1%}", f"{width:.3f}", f"{width_before:.3f}"]
     print("| " + " | ".join(cells) + " |", flush=True)
 
@@ -249,9 +257,9 @@ class Learned(NamedTuple):
     spread: ShiftVariances
 
 
-def learn(one: Judged) -> Learned:
-    spread = learn_spread(one.pool, left_out(one), one.labels > 0)
-    return Learned(fit_calibrated(one.X, one.labels), spread)
+def learn(judged: Judged) -> Learned:
+    spread = learn_spread(judged.pool, left_out(judged), judged.labels > 0)
+    return Learned(fit_calibrated(judged.X, judged.labels), spread)
 
 
 def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
@@ -261,8 +269,8 @@ def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
         to = sets[target]
         away = shift_of(learned[source].model.logits(to.X), to.labels > 0)
         show_spread(source, learned[source].spread, f"{away:.3f}", sets[source].labels)
-    both = together([one.spread for one in learned.values()])
-    show_spread("both", both, "", np.concatenate([one.labels for one in sets.values()]))
+    both = together([item.spread for item in learned.values()])
+    show_spread("both", both, "", np.concatenate([item.labels for item in sets.values()]))
 
 
 def show_spread(name: str, one: ShiftVariances, away: str, labels: Floats) -> None:
@@ -281,7 +289,7 @@ def other_sets(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
     def okay(k: int, nugget: Nugget) -> bool:
         return not nugget.vital
 
-    made = {
+    variants = {
         "RAG24, partial support is none": ("realsumm", rag._replace(labels=strict(rag.labels))),
         "RAG24, vital nuggets": ("realsumm", load("rag24", vital)),
         "RAG24, okay nuggets": ("realsumm", load("rag24", okay)),
@@ -289,7 +297,7 @@ def other_sets(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
         "REALSumm, other units": ("rag24", load("realsumm", lambda k, nugget: k >= 5)),
     }
     head()
-    for title, (source, target) in made.items():
+    for title, (source, target) in variants.items():
         rate = (target.labels > 0).mean()
         row(f"{title} ({rate:.0%} carried)", list(outcomes(*learned[source], target)))
 
@@ -301,22 +309,24 @@ def groups(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
         rng, to = np.random.default_rng(SEED), sets[target]
         n = len(to.pool.questions)
         for size in SIZES:
-            drawn = [to.take(rng.permutation(n)[:size]) for _ in range(GROUPS)]
-            found = [one for some in drawn for one in outcomes(*learned[source], some)]
-            row(f"{source}, {target}, {size} topics", found)
+            subsets = [to.take(rng.permutation(n)[:size]) for _ in range(GROUPS)]
+            group_outcomes = [
+                outcome for subset in subsets for outcome in outcomes(*learned[source], subset)
+            ]
+            row(f"{source}, {target}, {size} topics", group_outcomes)
         rates = [(to.labels[to.pool.cell_question == q] > 0).mean() for q in range(n)]
         thirds = np.array_split(np.argsort(rates, kind="stable"), 3)
-        for name, some in zip(("low", "middle", "high"), thirds, strict=True):
-            third = to.take(some)
+        for name, subset in zip(("low", "middle", "high"), thirds, strict=True):
+            third = to.take(subset)
             rate = (third.labels > 0).mean()
-            found = list(outcomes(*learned[source], third))
-            row(f"{source}, {target}, {name} third ({rate:.0%})", found)
+            group_outcomes = list(outcomes(*learned[source], third))
+            row(f"{source}, {target}, {name} third ({rate:.0%})", group_outcomes)
 
 
-def few() -> None:
+def few_topics() -> None:
     """RAG24 with judgements of a few topics: the runs that none of them are about."""
-    whole = kt.load_nuggets("rag24")
-    tags, topics = list(whole.runs), list(whole.key.questions)
+    nuggets = kt.load_nuggets("rag24")
+    tags, topics = list(nuggets.runs), list(nuggets.key.questions)
     print("\n| judged runs | topics | pairs | measured", end=" | ")
     print("A | width | F macro | width | F micro | width |")
     print("|---|---|---|---|---|---|---|---|---|---|")
@@ -335,25 +345,28 @@ def few() -> None:
             truth = run_answers(list(whole.key.questions.values()), run, score, HOW, chances)[1]
             ends.append((found.intervals(run, decided, HOW), _scores(truth)))
         for k in range(3):
-            inside = [one[k].low <= truth[k] <= one[k].high for one, truth in ends]
-            cells += [f"{np.mean(inside):.1%}", f"{np.mean([one[k].width for one, _ in ends]):.3f}"]
+            inside = [interval[k].low <= truth[k] <= interval[k].high for interval, truth in ends]
+            cells += [
+                f"{np.mean(inside):.1%}",
+                f"{np.mean([interval[k].width for interval, _ in ends]):.3f}",
+            ]
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def main() -> None:
     sets = {name: load(name) for name in SETS}
-    learned = {name: learn(one) for name, one in sets.items()}
+    learned = {name: learn(judged) for name, judged in sets.items()}
     variances(sets, learned)
     head()
     for source, target in WAYS:
         row(f"{source}, {target}", list(outcomes(*learned[source], sets[target])))
-    every = len(sys.argv) == 1
-    if every or "--sets" in sys.argv:
+    run_all = len(sys.argv) == 1
+    if run_all or "--sets" in sys.argv:
         other_sets(sets, learned)
-    if every or "--groups" in sys.argv:
+    if run_all or "--groups" in sys.argv:
         groups(sets, learned)
-    if every or "--few" in sys.argv:
-        few()
+    if run_all or "--few" in sys.argv:
+        few_topics()
 
 
 if __name__ == "__main__":

@@ -74,8 +74,8 @@ FIXED = Paper(1, stem="porter", normalised=True, once=True)  # seen to be the be
 HEAD = "| {} | P | R | F | tau_b | R^2 | RMSE |\n|---|---|---|---|---|---|---|"
 
 
-def row(name: str, found: AssessorAgreement) -> None:
-    print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in found) + " |", flush=True)
+def row(name: str, agreement: AssessorAgreement) -> None:
+    print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in agreement) + " |", flush=True)
 
 
 def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
@@ -83,13 +83,13 @@ def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
     carried, most = np.zeros(len(cells.labels), dtype=bool), dict[int, float]()
     for setting in tried:
         for k, scores in setting.each_fold(cells.pool, cells.labels, cells.fold):
-            mine = cells.fold == k
-            train = cells.judged & ~mine
+            is_test = cells.fold == k
+            train = cells.judged & ~is_test
             yes = cells.labels[train] > 0
             limit = best_f_threshold(scores[train], yes)
             f = _f(scores[train] > limit, yes)
             if f > most.get(k, -1.0):
-                most[k], carried[mine] = f, scores[mine] > limit
+                most[k], carried[is_test] = f, scores[is_test] > limit
     return cells.agreement(np.where(cells.known, cells.elsewhere > 0, carried))
 
 
@@ -109,7 +109,7 @@ def chosen(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
     """
     pool, labels = cells.pool, cells.labels
     base = replace(BASES["normalised, once"], informativeness="descriptions")  # none else is known
-    carried, estimates, taken = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
+    carried, estimates, choices = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
     for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
         seen = FoldedCells(pool, np.where(train, labels, np.nan), apart)
@@ -140,8 +140,8 @@ def judgements(
         )
     row(f"{FIXED.shown}: global threshold", nested(topics, [FIXED]))
     loto = cross_validate(topics, X)
-    found, share = chosen(topics, X)
-    row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", found)
+    chosen_agreement, share = choose_classifier(topics, X)
+    row(f"chosen in the training folds, calibrated in {100 * share:.0f}%", chosen_agreement)
     row("calibrated, scores from decisions", assessor_agreement(pool, loto.carried, labels))
     row("calibrated, expected scores", loto.agreement)
     bare = cross_validate(topics, X, Unplaced(pool))
@@ -166,35 +166,49 @@ def judgements(
 
 def coverage(pool: Pool, found: CrossValidation, labels: Floats) -> None:
     """Each run in turn: errors of the others, its interval on half of the topics."""
-    guessed = pool.question_scores(found.probabilities)
+    guessed = pool.question_scores(validated.probabilities)
     official = pool.question_scores((labels > 0).astype(float))
     rng = np.random.default_rng(SEED)
     N = official.shape[1]
     draws = [np.sort(rng.permutation(N)[: N // 2]) for _ in range(SUBSAMPLES)]
     rows: dict[str, list[tuple[bool, float]]] = {}
     for s in range(len(official)):
-        others = np.arange(len(official)) != s
-        errors = score_errors(guessed[others], official[others])
+        other_runs = np.arange(len(official)) != s
+        errors = score_errors(guessed[other_runs], official[other_runs])
         truth = float(np.nanmean(official[s]))
         answered = np.flatnonzero(~np.isnan(guessed[s]))
-        whole = score_interval(guessed[s][answered], errors, len(answered))
-        _note(rows, "all topics, official score on them", whole.low, whole.high, truth)
+        all_interval = score_interval(guessed[s][answered], errors, len(answered))
+        _note(
+            rows, "all topics, official score on them", all_interval.low, all_interval.high, truth
+        )
         for draw in draws:
-            here = draw[np.isin(draw, answered)]
-            if len(here) < 2:  # a run that answered only a few topics
+            topics = draw[np.isin(draw, answered)]
+            if len(topics) < 2:  # a run that answered only a few topics
                 continue
-            a = guessed[s][here]
-            one = score_interval(a, errors, len(answered))
-            _note(rows, "half of the topics, official score on all", one.low, one.high, truth)
-            own = score_interval(a, errors, len(a))
-            mine = float(official[s][here].mean())
-            _note(rows, "half of the topics, official score on them", own.low, own.high, mine)
+            a = guessed[s][topics]
+            half_interval = score_interval(a, errors, len(answered))
+            _note(
+                rows,
+                "half of the topics, official score on all",
+                half_interval.low,
+                half_interval.high,
+                truth,
+            )
+            own_interval = score_interval(a, errors, len(a))
+            own_score = float(official[s][topics].mean())
+            _note(
+                rows,
+                "half of the topics, official score on them",
+                own_interval.low,
+                own_interval.high,
+                own_score,
+            )
             reach = 1.96 * float(a.std(ddof=1)) * (1 / len(a) - 1 / len(answered)) ** 0.5
             low, high = a.mean() - reach, a.mean() + reach
             _note(rows, "questions alone, official score on all", low, high, truth)
     print("| 95% interval from, about | coverage | mean width |\n|---|---|---|")
-    for name, some in rows.items():
-        inside, widths = zip(*some, strict=True)
+    for name, outcomes in rows.items():
+        inside, widths = zip(*outcomes, strict=True)
         print(f"| {name} | {100 * np.mean(inside):.1f}% | {np.mean(widths):.3f} |", flush=True)
 
 
@@ -204,11 +218,11 @@ def _note(rows: dict, name: str, low: float, high: float, truth: float) -> None:
 
 def halves(name: str) -> None:
     """Everything on the questions that were looked at, and on those that were not."""
-    key, runs, told = SETS[name]()
+    key, runs, human_judgements = SETS[name]()
     print("\n" + HEAD.format("half of the questions"))
     for title, part in (("even, looked at", 0), ("odd, not looked at", 1)):
-        some = [q for i, q in enumerate(key.questions.values()) if i % 2 == part]
-        pool, labels = pooled(make_key(some), runs, told)
+        questions = [q for i, q in enumerate(key.questions.values()) if i % 2 == part]
+        pool, labels = pooled(make_key(questions), runs, human_judgements)
         X = evidence(pool)
         topics = FoldedCells(pool, labels, pool.cell_question % min(len(some), 10))
         row(f"{title}: normalised once, LOTO", nested(topics, settings(BASES["normalised, once"])))
@@ -225,28 +239,28 @@ def transfer(pools: dict[str, tuple[Pool, Floats, Floats]]) -> None:
     for source, target in (("realsumm", "rag24"), ("rag24", "realsumm")):
         _, X, labels = pools[source]
         model = fit_calibrated(X, labels, nugget=pools[source][0].cell_nugget)
-        pool, other, wanted = pools[target]
-        p = model.probabilities(other)
-        row(f"{source}, {target}", assessor_agreement(pool, p > model.threshold, wanted, p))
+        pool, target_X, target_labels = pools[target]
+        p = model.probabilities(target_X)
+        row(f"{source}, {target}", assessor_agreement(pool, p > model.threshold, target_labels, p))
 
 
 def main() -> None:
-    asked = [name for name in sys.argv[1:] if name in SETS] or list(SETS)
+    names = [name for name in sys.argv[1:] if name in SETS] or list(SETS)
     pools = {}
     for name in SETS:
         pool, labels = pooled(*SETS[name]())
         pools[name] = pool, evidence(pool), labels
-    for name in asked:
+    for name in names:
         start = time.perf_counter()
         pool, X, labels = pools[name]
-        elsewhere, theirs, told = next(pools[other] for other in SETS if other != name)
-        prior = fit_logistic(theirs, told > 0, nugget=elsewhere.cell_nugget)
+        elsewhere, other_X, other_labels = next(pools[other] for other in SETS if other != name)
+        prior = fit_logistic(other_X, other_labels > 0, nugget=elsewhere.cell_nugget)
         print(f"\n## {name}: {len(pool.runs)} runs, {len(pool.questions)} questions, "
               f"{len(labels):,} judgements\n")  # fmt: skip
         loto, loso = judgements(name, pool, X, labels, prior)
-        for way, found in (("LOTO", loto), ("LOSO", loso)):
-            print(f"\n{way}:\n")
-            coverage(pool, found, labels)
+        for title, validated in (("LOTO", loto), ("LOSO", loso)):
+            print(f"\n{title}:\n")
+            coverage(pool, validated, labels)
         print("\n| model | log10 P(Data given Model) |\n|---|---|")
         for model in compare_models(pool, ngram_scores(pool, Paper()), labels):
             print(f"| {MODELS[model.name]} | {model.log10:.0f} |")

@@ -95,33 +95,37 @@ def halves(guessed: Floats, official: Floats) -> Iterator[tuple[str, bool, float
     N = official.shape[1]
     draws = [np.sort(rng.permutation(N)[: N // 2]) for _ in range(SUBSAMPLES)]
     for s in range(len(official)):
-        others = np.arange(len(official)) != s
-        errors = score_errors(guessed[others], official[others])
+        other_runs = np.arange(len(official)) != s
+        errors = score_errors(guessed[other_runs], official[other_runs])
         answered = np.flatnonzero(~np.isnan(official[s]))
         truth = float(official[s][answered].mean())
-        for name, some in (("all", [answered]), ("half", draws)):
-            for draw in some:
-                here = draw[np.isin(draw, answered)]
-                if len(here) > 1:
-                    found = score_interval(guessed[s][here], errors, len(answered))
-                    yield name, found.low <= truth <= found.high, found.width
+        for name, topic_sets in (("all", [answered]), ("half", draws)):
+            for draw in topic_sets:
+                topics = draw[np.isin(draw, answered)]
+                if len(topics) > 1:
+                    interval = score_interval(guessed[s][topics], errors, len(answered))
+                    yield name, interval.low <= truth <= interval.high, interval.width
 
 
 def wholes(guessed: Floats, official: Floats) -> Iterator[tuple[str, bool, float]]:
     for s in range(len(official)):
-        others = np.arange(len(official)) != s
-        errors = whole_errors(guessed[others], official[others])
-        found = score_interval(guessed[s : s + 1], errors, 1)
-        yield "all", found.low <= official[s] <= found.high, found.width
+        other_runs = np.arange(len(official)) != s
+        errors = whole_errors(guessed[other_runs], official[other_runs])
+        interval = score_interval(guessed[s : s + 1], errors, 1)
+        yield "all", interval.low <= official[s] <= interval.high, interval.width
 
 
-def shown(name: str, rows: Iterator[tuple[str, bool, float]]) -> None:
-    some = list(rows)
+def print_row(name: str, rows: Iterator[tuple[str, bool, float]]) -> None:
+    outcomes = list(rows)
     cells = []
     for kind in ("half", "all"):
-        mine = [(inside, width) for what, inside, width in some if what == kind]
-        inside, widths = zip(*mine, strict=True) if mine else ([], [])
-        cells += [f"{100 * np.mean(inside):.1f}%", f"{np.mean(widths):.3f}"] if mine else ["", ""]
+        outcomes_of_kind = [(inside, width) for label, inside, width in outcomes if label == kind]
+        inside, widths = zip(*outcomes_of_kind, strict=True) if outcomes_of_kind else ([], [])
+        cells += (
+            [f"{100 * np.mean(inside):.1f}%", f"{np.mean(widths):.3f}"]
+            if outcomes_of_kind
+            else ["", ""]
+        )
     print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
@@ -129,8 +133,8 @@ def coverage(pool: Pool, cells: Floats, labels: Floats) -> None:
     print("| score | half of the topics cover all | width | all topics | width |")
     print("|---|---|---|---|---|")
     for name, both in tables(pool, cells, labels).items():
-        shown(name, halves(*both))
-    shown("F micro", wholes(*micro(pool, cells, labels)))
+        print_row(name, halves(*both))
+    print_row("F micro", wholes(*micro(pool, cells, labels)))
 
 
 def speed() -> None:
@@ -146,7 +150,7 @@ def speed() -> None:
     print(f"{len(nuggets.runs)} runs: {min(times):.2f} s of CPU")
 
 
-class Drawn(NamedTuple):
+class RunDraw(NamedTuple):
     """One run that was judged in part."""
 
     ends: RunIntervals
@@ -160,7 +164,7 @@ Rows = list[JudgedResponse]
 Keep = Callable[[Rows], Rows]
 
 
-def part(name: str, seeds: tuple[int, ...], every: int = 1) -> None:
+def part(name: str, seeds: tuple[int, ...], step: int = 1) -> None:
     """Intervals of runs that were judged in part, all else as users see it."""
     remember_texts()
     nuggets = kt.load_nuggets(name)
@@ -169,25 +173,25 @@ def part(name: str, seeds: tuple[int, ...], every: int = 1) -> None:
         "| judged | of its | A | width | F macro | width | F micro | width | own | MSE | before |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    none = draw(nuggets, lambda rows: [], every)
+    none = draw(nuggets, lambda rows: [], step)
     shown_part("none |", [none], none, truth)
-    for what, keep in KEEP.items():
+    for label, keep in KEEP.items():
         for share in (0.25, 0.5, 0.75):
             draws = [
-                draw(nuggets, partial(keep, np.random.default_rng(seed), share), every)
+                draw(nuggets, partial(keep, np.random.default_rng(seed), share), step)
                 for seed in seeds
             ]
-            shown_part(f"{share:.0%} | {what}", draws, none, truth)
+            shown_part(f"{share:.0%} | {label}", draws, none, truth)
 
 
 def remember_texts() -> None:
     """Texts are the same in every draw: what is made of them alone is made once."""
     for name in ("evidence", "Likeness"):
-        made, memo = getattr(module, name), {}
+        function, memo = getattr(module, name), {}
 
-        def remembered(pool: Pool, *options: Any, made=made, memo=memo) -> Any:
+        def remembered(pool: Pool, *options: Any, function=function, memo=memo) -> Any:
             if pool.texts not in memo:
-                memo[pool.texts] = made(pool, *options)
+                memo[pool.texts] = function(pool, *options)
             return memo[pool.texts]
 
         setattr(module, name, remembered)
@@ -200,19 +204,19 @@ def keep_pairs(rng: np.random.Generator, share: float, rows: Rows) -> Rows:
 def keep_questions(rng: np.random.Generator, share: float, rows: Rows) -> Rows:
     questions = list(dict.fromkeys(row.question for row in rows))
     order = rng.permutation(len(questions))[: round(share * len(questions))]
-    kept = {questions[q] for q in order}
-    return [row for row in rows if row.question in kept]
+    selected = {questions[q] for q in order}
+    return [row for row in rows if row.question in selected]
 
 
 KEEP = {"pairs": keep_pairs, "questions": keep_questions}
 
 
-def draw(nuggets: NuggetSet, keep: Keep, every: int) -> dict[str, Drawn]:
+def draw(nuggets: NuggetSet, keep: Keep, step: int) -> dict[str, RunDraw]:
     """Each run in turn, with what is kept of its own judgements."""
-    found = {}
+    runs_drawn = {}
     for k, (tag, run) in enumerate(nuggets.runs.items()):
-        kept = keep(list(own(nuggets, tag).rows))
-        if k % every:
+        kept_rows = keep(list(own_judgements(nuggets, tag).rows))
+        if k % step:
             continue
         others = (row for row in nuggets.judgements.rows if row.run != tag)
         some = replace(nuggets, judgements=Judgements((*others, *kept)))
@@ -220,9 +224,11 @@ def draw(nuggets: NuggetSet, keep: Keep, every: int) -> dict[str, Drawn]:
         decided = decide_run(run, some.key, some.judgements, told.guess(tag))
         ends = told.intervals(run, decided, HOW)
         assert ends is not None
-        mine = told.pool.cell_run == told.pool.runs.index(tag)
-        found[tag] = Drawn(ends, told.probabilities[mine], ~np.isnan(told.labels[mine]))
-    return found
+        is_own = predictions.pool.cell_run == predictions.pool.runs.index(tag)
+        runs_drawn[tag] = RunDraw(
+            ends, predictions.probabilities[is_own], ~np.isnan(predictions.labels[is_own])
+        )
+    return runs_drawn
 
 
 class Truth:
@@ -233,52 +239,52 @@ class Truth:
         for tag, run in nuggets.runs.items():
             for judgements, scores in (
                 (nuggets.judgements, self.shown),
-                (own(nuggets, tag), self.own),
+                (own_judgements(nuggets, tag), self.own),
             ):
-                decided = decide_run(run, nuggets.key, judgements)
-                scores[tag] = scores_shown(run, nuggets, decided)
+                decisions = decide_run(run, nuggets.key, judgements)
+                scores[tag] = scores_shown(run, nuggets, decisions)
             pool = make_pool(nuggets.key, [run])
             self.labels[tag] = run_labels(pool, own(nuggets, tag)) > 0
 
 
 def shown_part(
-    title: str, draws: list[dict[str, Drawn]], none: dict[str, Drawn], truth: Truth
+    title: str, draws: list[dict[str, RunDraw]], none: dict[str, RunDraw], truth: Truth
 ) -> None:
     cells = [title]
     for k in range(3):
-        inside = [holding(one, truth.shown, k) for one in draws]
-        width = np.mean([drawn.ends[k].width for one in draws for drawn in one.values()])
-        counts = " ".join(f"{sum(some)}" for some in inside)
+        inside = [holding(draw, truth.shown, k) for draw in draws]
+        width = np.mean([run_draw.ends[k].width for draw in draws for run_draw in draw.values()])
+        counts = " ".join(f"{sum(inside_draw)}" for inside_draw in inside)
         cells += [f"{100 * np.mean(inside):.1f}% ({counts})", f"{width:.3f}"]
-    alone = [100 * np.mean([holding(one, truth.own, k) for one in draws]) for k in range(3)]
+    alone = [100 * np.mean([holding(draw, truth.own, k) for draw in draws]) for k in range(3)]
     cells.append(" ".join(f"{x:.1f}%" for x in alone))
-    pairs = [(tag, drawn) for one in draws for tag, drawn in one.items()]
+    pairs = [(tag, run_draw) for draw in draws for tag, run_draw in draw.items()]
     for before in (False, True):
         wrong = [
-            ((none[tag] if before else drawn).guesses - truth.labels[tag])[~drawn.judged] ** 2
-            for tag, drawn in pairs
+            ((none[tag] if before else run_draw).guesses - truth.labels[tag])[~run_draw.judged] ** 2
+            for tag, run_draw in pairs
         ]
         cells.append(f"{np.concatenate(wrong).mean():.4f}")
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
-def holding(one: dict[str, Drawn], truth: dict[str, list[float]], k: int) -> list[bool]:
+def holding(draw: dict[str, RunDraw], truth: dict[str, list[float]], k: int) -> list[bool]:
     """Whether the interval of a score holds the true one, run by run."""
     return [
-        drawn.ends[k].low - 1e-9 <= truth[tag][k] <= drawn.ends[k].high + 1e-9
-        for tag, drawn in one.items()
+        run_draw.ends[k].low - 1e-9 <= truth[tag][k] <= run_draw.ends[k].high + 1e-9
+        for tag, run_draw in draw.items()
     ]
 
 
-def own(nuggets: NuggetSet, tag: str) -> Judgements:
+def own_judgements(nuggets: NuggetSet, tag: str) -> Judgements:
     """What was judged of a run itself; identical responses of others say nothing here."""
     return Judgements(tuple(row for row in nuggets.judgements.rows if row.run == tag))
 
 
 def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, AnswerDecisions]) -> list[float]:
     """A, F macro and F micro."""
-    score = HOW.score(run, nuggets.key, decided)
-    return [mean_shares(score_shares(run, nuggets.key, decided)).A, score.macro.f, score.micro.f]
+    score = HOW.score(run, nuggets.key, decisions)
+    return [mean_shares(score_shares(run, nuggets.key, decisions)).A, score.macro.f, score.micro.f]
 
 
 def main() -> None:

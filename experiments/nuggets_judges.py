@@ -59,25 +59,25 @@ def labels(
     model: Model, rows: tuple[JudgedResponse, ...], people: set[str], rng: np.random.Generator
 ) -> Iterator[JudgedResponse]:
     """What the model says."""
-    own = {run: rng.normal(0, OWN) for run in sorted({row.run for row in rows})}
+    run_effects = {run: rng.normal(0, OWN) for run in sorted({row.run for row in rows})}
     for row in rows:
         carried = row.value > 0
-        turned = rng.random() < model.wrong + own[row.run] * (-1 if carried else 1)
+        turned = rng.random() < model.wrong + run_effects[row.run] * (-1 if carried else 1)
         if row.run in people or rng.random() < model.share:
             value = float(carried != turned)
             yield row._replace(value=value, judge="simulated", kind="model")
 
 
 def compared(
-    found: list[ScoredRun], truth: dict[str, ScoredRun]
+    scored_runs: list[ScoredRun], truth: dict[str, ScoredRun]
 ) -> list[tuple[bool, bool, float, float]]:
     """Of each run: A inside, F macro inside, width of A, error of A."""
     rows = []
-    for one in found:
-        other, ends = truth[one.run.tag], one.intervals
-        a, f = mean_shares(other.shares).A, other.official.macro.f
+    for scored in scored_runs:
+        true_run, ends = truth[scored.run.tag], scored.intervals
+        a, f = mean_shares(true_run.shares).A, true_run.official.macro.f
         inside = ends.share.low <= a <= ends.share.high, ends.macro.low <= f <= ends.macro.high
-        rows.append((*inside, ends.share.width, mean_shares(one.shares).A - a))
+        rows.append((*inside, ends.share.width, mean_shares(scored.shares).A - a))
     return rows
 
 
@@ -90,11 +90,13 @@ def with_models(nuggets: NuggetSet, truth: dict[str, ScoredRun]) -> None:
         for seed in SEEDS:
             rng = np.random.default_rng(seed)
             people = set(rng.choice([*nuggets.runs], JUDGED, replace=False).tolist())
-            said = [row for row in nuggets.judgements.rows if row.run in people]
+            rows_given = [row for row in nuggets.judgements.rows if row.run in people]
             if model:
-                said += labels(model, nuggets.judgements.rows, people, rng)
-            done = kt.score_nuggets(replace(nuggets, judgements=Judgements(tuple(said))))
-            rows += compared([one for one in done.scored if one.run.tag not in people], truth)
+                rows_given += labels(model, nuggets.judgements.rows, people, rng)
+            done = kt.score_nuggets(replace(nuggets, judgements=Judgements(tuple(rows_given))))
+            rows += compared(
+                [scored for scored in done.scored if scored.run.tag not in people], truth
+            )
         a, f, width, error = (np.array(column) for column in zip(*rows, strict=True))
         name = model.name if model else "none"
         rmse = np.sqrt((error**2).mean())
@@ -103,20 +105,23 @@ def with_models(nuggets: NuggetSet, truth: dict[str, ScoredRun]) -> None:
 
 def strictly(nuggets: NuggetSet) -> None:
     """The second table."""
-    how = kt.Official(strict=True)
-    truth = kt.score_nuggets(nuggets, how, guess=False).scored
+    measure = kt.Official(strict=True)
+    truth = kt.score_nuggets(nuggets, measure, guess=False).scored
     half = replace(nuggets, judgements=nuggets.judgements.without([*nuggets.runs][::2]))
     none = replace(nuggets, judgements=Judgements(()))
     print("\n| strict F macro, guesses of | mean error | RMSE |")
     print("|---|---|---|")
-    for name, given, step in (("", half, 2), ("the built-in classifier, ", none, 1)):
+    for name, judged_set, step in (("", half, 2), ("the built-in classifier, ", none, 1)):
         for strict in (False, True):
             found = predict_support(given, strict=strict)
             errors = []
-            for one in truth[::step]:
-                guess = found.guess(one.run.tag)
-                decided = decide_run(one.run, given.key, given.judgements, guess)
-                errors.append(how.score(one.run, given.key, decided).macro.f - one.official.macro.f)
+            for true_run in truth[::step]:
+                guess = predictions.guess(true_run.run.tag)
+                decisions = decide_run(true_run.run, judged_set.key, judged_set.judgements, guess)
+                errors.append(
+                    measure.score(true_run.run, judged_set.key, decisions).macro.f
+                    - true_run.official.macro.f
+                )
             kind = "full support" if strict else "full or partial support"
             rmse = np.sqrt(np.mean(np.square(errors)))
             print(f"| {name}{kind} | {np.mean(errors):+.4f} | {rmse:.4f} |")

@@ -34,15 +34,15 @@ def main() -> None:
         for source, target in (("realsumm", "rag24"), ("rag24", "realsumm")):
             form = "normalised" if normalised else "as they are"
             print(f"\n## {form}: chosen on {source}, used on {target}\n\n{HEAD}")
-            for rule in (replace(one, normalised=normalised) for one in tried):
-                found = {name: ngram_scores(pool, rule) for name, (pool, _) in pools.items()}
-                best = {name: best_f_threshold(found[name], pools[name][1] > 0) for name in pools}
+            for rule in (replace(setting, normalised=normalised) for setting in tried):
+                scores = {name: ngram_scores(pool, rule) for name, (pool, _) in pools.items()}
+                best = {name: best_f_threshold(scores[name], pools[name][1] > 0) for name in pools}
                 f = {
-                    name: assessor_agreement(pool, found[name] > best[name], labels).f
+                    name: assessor_agreement(pool, scores[name] > best[name], labels).f
                     for name, (pool, labels) in pools.items()
                 }
                 pool, labels = pools[target]
-                got = assessor_agreement(pool, found[target] > best[source], labels)
+                got = assessor_agreement(pool, scores[target] > best[source], labels)
                 numbers = best[source], f[source], got.f, got.tau_b, got.rmse, f[target]
                 print(f"| {rule.shown} | " + " | ".join(f"{x:.3f}" for x in numbers) + " |")
     built_in(pools, tried)
@@ -51,7 +51,7 @@ def main() -> None:
 def built_in(pools: dict, tried: list[Paper]) -> None:
     print("\n## 2^-n, normalised\n\n| setting | set | F | yes above | yes below |")
     print("|---|---|---|---|---|")
-    for rule in (replace(one, normalised=True) for one in tried):
+    for rule in (replace(setting, normalised=True) for setting in tried):
         for name, (pool, labels) in pools.items():
             carried, yes = ngram_scores(pool, rule) > 0.5**rule.n, labels > 0
             numbers = (

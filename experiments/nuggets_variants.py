@@ -52,22 +52,22 @@ Limit = Callable[[Pool, Floats, Floats, np.ndarray], Floats]
 
 def half(name: str) -> tuple[Pool, Floats]:
     """The questions of even number."""
-    key, runs, told = SETS[name]()
-    some = [question for i, question in enumerate(key.questions.values()) if i % 2 == 0]
-    return pooled(make_key(some), runs, told)
+    key, runs, human_judgements = SETS[name]()
+    questions = [question for i, question in enumerate(key.questions.values()) if i % 2 == 0]
+    return pooled(make_key(questions), runs, human_judgements)
 
 
 # ------------------------------------------------------------------------------------ columns
 
 
-def by_question(pool: Pool, X: Floats, made: Callable[[Floats], Floats]) -> Floats:
+def by_question(pool: Pool, X: Floats, function: Callable[[Floats], Floats]) -> Floats:
     """A function of responses x nuggets x columns, question by question, as rows again."""
-    found = []
+    tables = []
     for q, question in enumerate(pool.questions):
         first, last = pool.cell_starts[q : q + 2]
         table = X[first:last].reshape(-1, len(question.nuggets), X.shape[1])
-        found.append(np.broadcast_to(made(table), table.shape).reshape(-1, X.shape[1]))
-    return np.concatenate(found)
+        tables.append(np.broadcast_to(function(table), table.shape).reshape(-1, X.shape[1]))
+    return np.concatenate(tables)
 
 
 RELATIVE: dict[str, Callable[[Floats], Floats]] = {
@@ -86,13 +86,13 @@ def lengths(pool: Pool, X: Floats) -> Floats:
 
 def propagated(pool: Pool, X: Floats) -> Floats:
     """Bare evidence of like responses: regression of a column over likeness, itself left out."""
-    found, near = [], Likeness(pool)
+    columns, near = [], Likeness(pool)
     for q, responses in enumerate(near._questions):
         rows = np.arange(len(responses.cosines))
-        known = np.ones(len(rows), dtype=bool)
+        all_rows = np.ones(len(rows), dtype=bool)
         table = pool.table(X[:, BASIC[0]].copy(), q)
-        found.append(likenesses._regress(responses.cosines, table, known, rows).ravel())
-    return np.concatenate(found)[:, None]
+        columns.append(likenesses._regress(responses.cosines, table, all_rows, rows).ravel())
+    return np.concatenate(columns)[:, None]
 
 
 # --------------------------------------------------------------------------------- thresholds
@@ -140,9 +140,9 @@ def measure(
     return numbers_of(assessor_agreement(pool, chances > limits, labels, chances), chances, labels)
 
 
-def numbers_of(found: AssessorAgreement, chances: Floats, labels: Floats) -> str:
+def numbers_of(agreement: AssessorAgreement, chances: Floats, labels: Floats) -> str:
     sure = np.clip(np.where(labels > 0, chances, 1 - chances), 1e-6, 1)
-    numbers = found.f, found.tau_b, found.rmse, -np.log(sure).mean()
+    numbers = agreement.f, agreement.tau_b, agreement.rmse, -np.log(sure).mean()
     return " | ".join(f"{number:.3f}" for number in numbers)
 
 
@@ -176,8 +176,8 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
     for ridge in (30.0, 300.0):
         show(f"ridge {ridge:.0f}", X, mixed(ridge))
         show(f"the other set as prior, ridge {ridge:.0f}", X, mixed(ridge, prior))
-    for title, made in RELATIVE.items():
-        show(f"and {title}", np.c_[X, by_question(pool, X[:, BASIC], made)], mixed())
+    for title, function in RELATIVE.items():
+        show(f"and {title}", np.c_[X, by_question(pool, X[:, BASIC], function)], mixed())
     show("and the response's length", np.c_[X, lengths(pool, X)], mixed())
     show("and the evidence of like responses", np.c_[X, propagated(pool, X)], mixed())
     show("threshold: half the expected F", X, mixed(), expected_limit)
@@ -189,22 +189,24 @@ def habits(pool: Pool, X: Floats, labels: Floats) -> None:
     first = (pool.cell_nugget - pool.nugget_starts[pool.cell_question]) < 5
     share = X[:, BASIC[0]]
     print("| place in the key | more than 80% of the words | less than 20% |\n|---|---|---|")
-    for title, here in (("first five", first), ("later", ~first)):
-        rates = [(labels[here & some] > 0).mean() for some in (share > 0.8, share < 0.2)]
+    for title, places in (("first five", first), ("later", ~first)):
+        rates = [
+            (labels[places & condition] > 0).mean() for condition in (share > 0.8, share < 0.2)
+        ]
         print(f"| {title} | " + " | ".join(f"{rate:.2f}" for rate in rates) + " |", flush=True)
 
 
-def whole_residual(near: Likeness, seen: Floats, guesses: Floats) -> Floats:
+def whole_residual(near: Likeness, training_labels: Floats, guesses: Floats) -> Floats:
     """The column `residual` over the likeness of whole responses, as it was."""
-    found = []
+    columns = []
     runs = folds(near.pool, "system").astype(np.float64)
     for q, responses in enumerate(near._questions):
-        labels, guess, fold = (near.pool.table(x, q) for x in (seen, guesses, runs))
+        labels, guess, fold = (near.pool.table(x, q) for x in (training_labels, guesses, runs))
         rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
         values = (labels[rows] > 0) - guess[rows]
         K = responses.cosines[:, rows]
-        found.append(likenesses._regress(K, values, rows, fold[:, 0].astype(np.int64)).ravel())
-    return np.concatenate(found)
+        columns.append(likenesses._regress(K, values, rows, fold[:, 0].astype(np.int64)).ravel())
+    return np.concatenate(columns)
 
 
 def loso(pool: Pool, X: Floats, labels: Floats) -> None:
@@ -227,20 +229,23 @@ def loso(pool: Pool, X: Floats, labels: Floats) -> None:
     limits = {title: np.zeros(len(labels)) for title in variants}
     for k in range(5):
         train, test = fold != k, fold == k
-        seen = np.where(train, labels, np.nan)
+        training_labels = np.where(train, labels, np.nan)
         nugget = pool.cell_nugget[train]
         guesses = fit_logistic(X[train], labels[train] > 0, nugget=nugget).probabilities(X)
-        columns = near.columns(seen, guesses, folds(pool, "system"))
-        columns = np.c_[columns, whole_residual(near, seen, guesses)]
+        columns = near.columns(training_labels, guesses, folds(pool, "system"))
+        columns = np.c_[columns, whole_residual(near, training_labels, guesses)]
         for title, (left, ridge) in variants.items():
             Z = np.c_[X, np.delete(columns, left, axis=1)]
             p = fit_logistic(Z[train], labels[train] > 0, ridge).probabilities(Z)
             chances[title][test] = p[test]
             limits[title][test] = best_f_threshold(p[train], labels[train] > 0)
     for title, p in chances.items():
-        found = assessor_agreement(pool, p > limits[title], labels, p)
+        agreement = assessor_agreement(pool, p > limits[title], labels, p)
         loss = -np.where(labels > 0, logit(p), 0).mean() + np.logaddexp(0, logit(p)).mean()
-        print(f"| {title} | {found.f:.3f} | {found.tau_b:.3f} | {found.rmse:.3f} | {loss:.3f} |")
+        print(
+            f"| {title} | {agreement.f:.3f} | {agreement.tau_b:.3f} | "
+            f"{agreement.rmse:.3f} | {loss:.3f} |"
+        )
 
 
 def paper() -> None:
@@ -272,9 +277,9 @@ def main() -> None:
     pools = {name: half(name) for name in SETS}
     tables = {name: evidence(pool) for name, (pool, _) in pools.items()}
     for name, (pool, labels) in pools.items():
-        other = next(one for one in SETS if one != name)
-        theirs, told = pools[other]
-        prior = fit_logistic(tables[other], told > 0, nugget=theirs.cell_nugget)
+        other = next(set_name for set_name in SETS if set_name != name)
+        other_pool, other_labels = pools[other]
+        prior = fit_logistic(tables[other], other_labels > 0, nugget=other_pool.cell_nugget)
         print(f"\n## {name}, even questions\n")
         habits(pool, tables[name], labels)
         print("\n" + HEAD.format("LOTO"))

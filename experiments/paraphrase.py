@@ -24,20 +24,17 @@ import numpy as np
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-from karat.paraphrase.combine.svr import cross_predict
-from karat.paraphrase.pem.evaluation import Gain, paired_gain
-from karat.paraphrase.pem.features import Features
+from karat.paraphrase.pem.combination import cross_predict
+from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features, rival_scores
+from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.recognition import recognition
-from karat.paraphrase.pem.rivals import rival_features, rival_scores
+from karat.paraphrase.pem.stages import Pivot, train_language
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot
-from karat.paraphrase.train.language import train_language
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 SET = "paraphrase-twitter"
@@ -66,9 +63,9 @@ def pivots() -> dict[str, Pivot]:
 def line(
     name: str, judged: JudgedPairs, predicted: np.ndarray, rows: np.ndarray | None = None
 ) -> None:
-    here = np.ones(len(judged), dtype=bool) if rows is None else rows
-    x, y = judged.human[here], predicted[here]
-    print(f"{name:58} {here.sum():6,} {pearson(x, y):.3f} / {spearman(x, y):.3f}", flush=True)
+    selected = np.ones(len(judged), dtype=bool) if rows is None else rows
+    x, y = judged.human[selected], predicted[selected]
+    print(f"{name:58} {selected.sum():6,} {pearson(x, y):.3f} / {spearman(x, y):.3f}", flush=True)
 
 
 def left_out(judged: JudgedPairs, matrix: np.ndarray) -> np.ndarray:
@@ -81,65 +78,59 @@ def odd_rows(judged: JudgedPairs) -> np.ndarray:
     return np.array([number.setdefault(o, len(number)) % 2 == 1 for o in judged.originals])
 
 
-def rich(judged: JudgedPairs, found: Features) -> None:
+def rich(judged: JudgedPairs, features: PairFeatures) -> None:
     """The rich form against its rivals, on all originals and on the odd ones."""
     odd = odd_rows(judged)
     half = judged.where(odd)
-    predicted = left_out(judged, found.matrix)
+    predicted = left_out(judged, features.matrix)
     line("rich, six pivots", judged, predicted)
     line("  its odd originals", judged, predicted, odd)
-    rivals = rival_features(judged, found)
-    rivals["nothing in place of pivots"] = found.without_pivots()
-    others = {name: left_out(judged, matrix) for name, matrix in rivals.items()}
-    for name, other in others.items():
+    rivals = rival_features(judged, features)
+    rivals["nothing in place of pivots"] = features.without_pivots()
+    rival_predictions = {name: left_out(judged, matrix) for name, matrix in rivals.items()}
+    for name, other in rival_predictions.items():
         line(f"the same with {name}", judged, other)
         line("  its odd originals", judged, other, odd)
-    for name, other in others.items():
+    for name, other in rival_predictions.items():
         difference("all originals", paired_gain(judged, ("rich", predicted), (name, other)))
         pair = ("rich", predicted[odd]), (name, other[odd])
         difference("odd originals", paired_gain(half, *pair))
 
 
-def difference(where: str, one: Gain) -> None:
+def difference(subset: str, gain: Gain) -> None:
     print(
-        f"  {where}: rich - {one.second}: {one.difference:+.3f} "
-        f"[{one.low:+.3f}, {one.high:+.3f}] p {one.p:.3f}"
+        f"  {subset}: rich - {gain.second}: {gain.difference:+.3f} "
+        f"[{gain.low:+.3f}, {gain.high:+.3f}] p {gain.p:.3f}"
     )
 
 
 def paper(pem: PEM) -> None:
-    """The paper's form, without controls and with them; recognition of pairs rated 0.75 or more."""
+    """The paper's form, without controls and with them."""
     print(f"{'Pearson / Spearman':>73}")
     judged = judged_rows(kt.load_evalset(SET))
-    found = pem.features(judged.originals, judged.paraphrases)
-    predicted = left_out(judged, found.matrix)
+    features = pem.features(judged.originals, judged.paraphrases)
+    predicted = left_out(judged, features.matrix)
     line("paper, one pivot (fr)", judged, predicted)
     scores = rival_scores(judged, {"alone": ("bleu", "rouge1", "chrf++:case=lower")})
     for name, column in scores.items():
         line(f"{name} alone", judged, column)
-    measures = {"PEM": predicted, "pivot F1": found.pivot, "target F1": found.target, **scores}
-    for row in recognition(judged, measures, 4)[0]:
-        shown = " ".join(
-            f"{name} {value:.3f}" for name, value in zip(row._fields[3:], row[3:], strict=True)
-        )
-        print(f"  recognition by {row.measure}, {row.paraphrases:,} of {row.pairs:,}: {shown}")
     with_controls(pem, judged.evalset, judged.overall)
 
 
 def with_controls(pem: PEM, plain: EvalSet, overall: str) -> None:
     """One form with the three controls added, tested with and without them."""
     controls = judged_rows(add_controls(plain, overall))
-    found = pem.features(controls.originals, controls.paraphrases)
-    predicted = left_out(controls, found.matrix)
+    features = pem.features(controls.originals, controls.paraphrases)
+    predicted = left_out(controls, features.matrix)
     line(f"{pem.form}, with the three controls added", controls, predicted)
     line(f"{pem.form}, trained with controls, tested without", controls, predicted, controls.real)
 
 
-def six(given: dict[str, Pivot]) -> None:
+def six(pivots_by_name: dict[str, Pivot]) -> None:
     """The rich form with six pivots."""
     started = time.process_time()
-    tables = {name: train_pivot(one.corpora, ENGLISH, one.recipe) for name, one in given.items()}
-    texts = [one.source for pivot in given.values() for one in pivot.corpora]
+    tables = {name: train_pivot(p.corpora, ENGLISH, p.recipe) for name, p in pivots_by_name.items()}
+    texts = [corpus.source for pivot in pivots_by_name.values() for corpus in pivot.corpora]
     language = train_language(texts)
     print(f"trained in {time.process_time() - started:.0f} s of processor time", flush=True)
     plain = kt.load_evalset(SET)
@@ -153,10 +144,10 @@ def main() -> None:
     if not (DATA / SET).exists():
         sys.exit("KARAT_DATA must name the folder that holds paraphrase-twitter")
     started = time.process_time()
-    given = pivots()
-    paper(train_pem({"fr": given["fr"]}, form="paper", generate=False))
+    pivots_by_name = pivots()
+    paper(train_pem({"fr": pivots_by_name["fr"]}, form="paper", generate=False))
     if sys.argv[1:] != ["paper"]:
-        six(given)
+        six(pivots_by_name)
     print(f"{time.process_time() - started:.0f} s of processor time in all")
 
 

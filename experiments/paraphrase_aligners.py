@@ -20,41 +20,41 @@ from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.stages import train_language
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
 from karat.paraphrase.table.training import train_pivot
-from karat.paraphrase.train.language import train_language
 
 ALIGNERS = ("hmm", "fertility")
 
 
 def tables(aligner: str) -> dict[str, PhraseTable]:
     """The phrase tables of all pivots."""
-    how = Aligner(model=aligner)
+    settings = Aligner(model=aligner)
     return {
-        name: train_pivot(one.corpora, ENGLISH, one.recipe, aligner=how)
-        for name, one in pivots().items()
+        name: train_pivot(pivot.corpora, ENGLISH, pivot.recipe, aligner=settings)
+        for name, pivot in pivots().items()
     }
 
 
-def compare(judged: JudgedPairs, what: str, predicted: dict[str, np.ndarray]) -> None:
+def compare(judged: JudgedPairs, label: str, predicted: dict[str, np.ndarray]) -> None:
     """Print both correlations and their difference."""
     for name, column in predicted.items():
-        line(f"{what}, {name}", judged, column)
-    one = paired_gain(judged, *((name, predicted[name]) for name in reversed(ALIGNERS)))
-    print(f"  difference {one.difference:+.4f} [{one.low:+.4f}, {one.high:+.4f}] p {one.p:.3f}")
+        line(f"{label}, {name}", judged, column)
+    gain = paired_gain(judged, *((name, predicted[name]) for name in reversed(ALIGNERS)))
+    print(f"  difference {gain.difference:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}] p {gain.p:.3f}")
 
 
 def main() -> None:
     if not (DATA / SET).exists():
         sys.exit("KARAT_DATA must name the folder that holds paraphrase-twitter")
-    texts = [one.source for pivot in pivots().values() for one in pivot.corpora]
+    texts = [text.source for pivot in pivots().values() for text in pivot.corpora]
     language = train_language(texts)
     judged = judged_rows(kt.load_evalset(SET))
     both = {aligner: tables(aligner) for aligner in ALIGNERS}
     for form, names in (("unigram", ["fr"]), ("rich", list(both["hmm"]))):
         columns, alone = {}, {}
-        for aligner, found in both.items():
-            pem = PEM.of({name: found[name] for name in names}, language, form)
+        for aligner, tables_by_pivot in both.items():
+            pem = PEM.of({name: tables_by_pivot[name] for name in names}, language, form)
             features = pem.features(judged.originals, judged.paraphrases)
             columns[aligner] = left_out(judged, features.matrix)
             alone[aligner] = features.pivot

@@ -22,12 +22,11 @@ from paraphrase import SET, line, odd_rows, pivots
 from paraphrase_transfer import believability
 
 import karat as kt
-from karat.paraphrase.combine.svr import cross_predict
-from karat.paraphrase.pem.evaluation import paired_gain
+from karat.paraphrase.pem.combination import cross_predict
+from karat.paraphrase.pem.evaluation import paired_gain, rival_scores
+from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.metric_features import as_features
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import rival_scores
 from karat.paraphrase.pem.training import train_pem
 
 STRINGS = ("rouge1", "chrf++:case=lower")
@@ -50,33 +49,33 @@ COMPARED = (
 """Groups of features, and those that they are compared with."""
 
 
-def model(kept: str | None) -> PEM:
-    if kept and Path(kept).exists():
-        return PEM.open(kept)
-    made = train_pem(pivots(), form="rich", generate=False)
-    if kept:
-        made.save(kept)
-    return made
+def model(path: str | None) -> PEM:
+    if path and Path(path).exists():
+        return PEM.open(path)
+    pem = train_pem(pivots(), form="rich", generate=False)
+    if path:
+        pem.save(path)
+    return pem
 
 
 def matrices(judged: JudgedPairs, pem: PEM) -> dict[str, np.ndarray]:
     """Features of each combination of groups; fluency, target F1 and lengths are in all."""
-    found = pem.features(judged.originals, judged.paraphrases)
-    pivot = [name.startswith("pivot") for name in found.names]
+    features = pem.features(judged.originals, judged.paraphrases)
+    pivot = [name.startswith("pivot") for name in features.names]
     scores = rival_scores(judged, {name: (name,) for name in (*STRINGS, *COSINE)})
     groups = {
-        "pivots": [found.matrix[:, pivot]],
+        "pivots": [features.matrix[:, pivot]],
         "strings": [scores[name] for name in STRINGS],
         "cosine": [scores[name] for name in COSINE],
     }
     for name, column in scores.items():
         line(f"{name} alone", judged, column)
-    made = {}
+    by_groups = {}
     for size in range(len(GROUPS) + 1):
         for chosen in combinations(GROUPS, size):
             parts = [column for group in chosen for column in groups[group]]
-            made[" ".join(chosen)] = np.column_stack([found.without_pivots(), *parts])
-    return made
+            by_groups[" ".join(chosen)] = np.column_stack([features.without_pivots(), *parts])
+    return by_groups
 
 
 def transfer(judged: JudgedPairs, pem: PEM) -> None:
@@ -88,8 +87,8 @@ def transfer(judged: JudgedPairs, pem: PEM) -> None:
         "pivots cosine": COSINE,
         "pivots strings cosine": (*STRINGS, *COSINE),
     }.items():
-        found = replace(pem, metrics=as_features(metrics)).train(judged)
-        scores = found.score(tested.originals, tested.paraphrases, tested.outputs)
+        trained = replace(pem, metrics=as_features(metrics)).train(judged)
+        scores = trained.score(tested.originals, tested.paraphrases, tested.outputs)
         columns[name] = scores.pem
         line(name, tested, scores.pem)
     columns["pivot F1"] = scores.pivot_f1
@@ -97,15 +96,15 @@ def transfer(judged: JudgedPairs, pem: PEM) -> None:
     for name, column in rival_scores(tested, {n: (n,) for n in (*STRINGS, *COSINE)}).items():
         line(f"{name} alone", tested, column)
     for pair in columns.items():
-        one = paired_gain(tested, pair, ("pivots", columns["pivots"]))
-        ends = f"[{one.low:+.3f}, {one.high:+.3f}]"
-        print(f"{one.first} - pivots: {one.difference:+.3f} {ends}", flush=True)
+        gain = paired_gain(tested, pair, ("pivots", columns["pivots"]))
+        ends = f"[{gain.low:+.3f}, {gain.high:+.3f}]"
+        print(f"{gain.first} - pivots: {gain.difference:+.3f} {ends}", flush=True)
 
 
 def main() -> None:
     judged = judged_rows(kt.load_evalset(SET))
-    kept = [word for word in sys.argv[1:] if word != "transfer"]
-    pem, odd = model(kept[0] if kept else None), odd_rows(judged)
+    paths = [word for word in sys.argv[1:] if word != "transfer"]
+    pem, odd = model(paths[0] if paths else None), odd_rows(judged)
     if "transfer" in sys.argv[1:]:
         transfer(judged, pem)
         return
@@ -116,12 +115,15 @@ def main() -> None:
         line(name or "none of them", judged, predicted[name])
         line("  odd", judged, predicted[name], odd)
     for first, second in COMPARED:
-        for where, rows, own in (("all", np.ones(len(judged), bool), judged), ("odd", odd, half)):
+        for label, rows, subset in (
+            ("all", np.ones(len(judged), bool), judged),
+            ("odd", odd, half),
+        ):
             pair = (first, predicted[first][rows]), (second or "none", predicted[second][rows])
-            one = paired_gain(own, *pair)
+            gain = paired_gain(subset, *pair)
             print(
-                f"{where}: {first} - {one.second}: {one.difference:+.3f} "
-                f"[{one.low:+.3f}, {one.high:+.3f}] p {one.p:.3f}",
+                f"{label}: {first} - {gain.second}: {gain.difference:+.3f} "
+                f"[{gain.low:+.3f}, {gain.high:+.3f}] p {gain.p:.3f}",
                 flush=True,
             )
 

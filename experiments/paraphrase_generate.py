@@ -24,8 +24,8 @@ from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.generate.paraphraser import paraphrases
 from karat.paraphrase.pem.judged_pairs import add_controls, control_sentences, judged_rows
 from karat.paraphrase.pem.model import PEM, PEMScores
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.resampling import bootstrap_sums
 from karat.text.segments import Lines
 
@@ -49,8 +49,8 @@ def models(parts: PEM, twitter: bool) -> list[PEM]:
         judged = add_controls(kt.load_evalset("demo-paraphrases"), "overall")
         return [parts.train(judged_rows(judged, "overall"))]
     plain = kt.load_evalset("paraphrase-twitter")
-    every = judged_rows(plain).overall
-    return [parts.train(judged_rows(add_controls(half, every))) for half in halves(plain)]
+    overall = judged_rows(plain).overall
+    return [parts.train(judged_rows(add_controls(half, overall))) for half in halves(plain)]
 
 
 def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
@@ -66,17 +66,17 @@ def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
     ]
 
 
-def wordings(pem: PEM, every: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+def wordings(pem: PEM, sentences: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """The originals that have a paraphrase; name -> a text for each of them, controls last."""
     started = time.process_time()
-    found = [one.paraphrases for one in paraphrases(pem, every, 64, rank_by="pem")]
+    generated = [item.paraphrases for item in paraphrases(pem, sentences, 64, rank_by="pem")]
     print(f"generated in {time.process_time() - started:.1f} s of processor time")
-    originals = [line for line, each in zip(every, found, strict=True) if each]
-    print(f"{len(originals)} of {len(every)} originals have a paraphrase")
-    some = [each for each in found if each]
-    print(f"paraphrases of each: {np.mean([len(each) for each in some]):.1f} on average")
-    best = [each[0].text for each in some]
-    surest = [max(each, key=lambda one: one.confidence).text for each in some]
+    originals = [line for line, items in zip(sentences, generated, strict=True) if items]
+    print(f"{len(originals)} of {len(sentences)} originals have a paraphrase")
+    nonempty = [items for items in generated if items]
+    print(f"paraphrases of each: {np.mean([len(items) for items in nonempty]):.1f} on average")
+    best = [items[0].text for items in nonempty]
+    surest = [max(items, key=lambda item: item.confidence).text for items in nonempty]
     return originals, {"generated": best, "surest": surest, **control_sentences(originals)}
 
 
@@ -84,16 +84,21 @@ def table(pem: PEM, originals: list[str], texts: dict[str, list[str]]) -> None:
     print(
         f"{'':18} PEM [95%]                 pivot F1  fluency  target F1   generated is better by"
     )
-    scores = {name: pem.score(originals, each) for name, each in texts.items()}
+    scores = {name: pem.score(originals, paraphrases) for name, paraphrases in texts.items()}
     best = scores["generated"].pem
-    for name, one in scores.items():
-        low, high = interval(one.pem)
-        by = "" if name == "generated" else difference(best - one.pem)
-        print(f"{name:18} {one.pem.mean():.3f} [{low:.3f}, {high:.3f}]   {parts(one)}   {by}")
+    for name, system_scores in scores.items():
+        low, high = interval(system_scores.pem)
+        by = "" if name == "generated" else difference(best - system_scores.pem)
+        print(
+            f"{name:18} {system_scores.pem.mean():.3f} [{low:.3f}, {high:.3f}]   "
+            f"{parts(system_scores)}   {by}"
+        )
 
 
-def parts(one: PEMScores) -> str:
-    return f"{one.pivot_f1.mean():8.3f} {one.fluency.mean():8.3f} {one.target_f1.mean():9.3f}"
+def parts(scores: PEMScores) -> str:
+    return (
+        f"{scores.pivot_f1.mean():8.3f} {scores.fluency.mean():8.3f} {scores.target_f1.mean():9.3f}"
+    )
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:

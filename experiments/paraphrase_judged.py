@@ -27,9 +27,9 @@ from pathlib import Path
 
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 SENTENCES = Path(__file__).with_name("paraphrase_sentences.txt")
@@ -93,9 +93,9 @@ def make(folder: Path, *others: str) -> None:
     print(f"trained in {time.process_time() - started:.0f} s of processor time")
     pem.generate(sentences[:1])  # what is made once
     started = time.process_time()
-    found = pem.generate(sentences, 1, threads=1)
+    generated = pem.generate(sentences, 1, threads=1)
     print(f"{len(sentences) / (time.process_time() - started):.1f} sentences a second")
-    systems = {"new": [each[0].text if each else "" for each in found]}
+    systems = {"new": [items[0].text if items else "" for items in generated]}
     for other in others:
         name, _, file = other.partition("=")
         systems[name] = Path(file).read_text("utf-8").splitlines()
@@ -129,28 +129,35 @@ def rows(path: str) -> dict[str, str]:
 
 def score(folder: str, *readers: str) -> None:
     items, systems = (rows(f"{folder}/{name}.tsv") for name in ("judge", "key"))
-    marks = [{item: mark.lower() == "yes" for item, mark in rows(one).items()} for one in readers]
-    for one, path in zip(marks, readers, strict=True):
-        if one.keys() != items.keys():
-            sys.exit(f"{path}: has {len(one)} items, expected the {len(items)} of judge.tsv")
+    marks = [
+        {item: mark.lower() == "yes" for item, mark in rows(reader_marks).items()}
+        for reader_marks in readers
+    ]
+    for reader_marks, path in zip(marks, readers, strict=True):
+        if reader_marks.keys() != items.keys():
+            sys.exit(
+                f"{path}: has {len(reader_marks)} items, expected the {len(items)} of judge.tsv"
+            )
     print("system, how often it speaks, accepted by each reader, by all and by any")
     sentences = len(SENTENCES.read_text("utf-8").splitlines())
-    for name in sorted({name for each in systems.values() for name in each.split(",")}):
-        mine = [item for item in items if name in systems[item].split(",")]
-        each = [sum(one[item] for item in mine) for one in marks]
-        both = sum(all(one[item] for one in marks) for item in mine)
-        either = sum(any(one[item] for one in marks) for item in mine)
-        shares = "  ".join(f"{n}/{len(mine)} {n / len(mine):.2f}" for n in (*each, both, either))
-        print(f"{name:12} {len(mine)}/{sentences} {len(mine) / sentences:.2f}  {shares}")
+    for name in sorted({name for counts in systems.values() for name in counts.split(",")}):
+        own_items = [item for item in items if name in systems[item].split(",")]
+        counts = [sum(reader_marks[item] for item in own_items) for reader_marks in marks]
+        both = sum(all(reader_marks[item] for reader_marks in marks) for item in own_items)
+        either = sum(any(reader_marks[item] for reader_marks in marks) for item in own_items)
+        shares = "  ".join(
+            f"{n}/{len(own_items)} {n / len(own_items):.2f}" for n in (*counts, both, either)
+        )
+        print(f"{name:12} {len(own_items)}/{sentences} {len(own_items) / sentences:.2f}  {shares}")
     if len(marks) == 2:
         print(f"kappa {kappa(*marks):.2f}")
 
 
-def kappa(one: dict[str, bool], other: dict[str, bool]) -> float:
+def kappa(first: dict[str, bool], second: dict[str, bool]) -> float:
     """Cohen's."""
-    n = len(one)
-    agreed = sum(one[item] == other[item] for item in one) / n
-    p, q = (sum(each.values()) / n for each in (one, other))
+    n = len(first)
+    agreed = sum(first[item] == second[item] for item in first) / n
+    p, q = (sum(marks.values()) / n for marks in (first, second))
     chance = p * q + (1 - p) * (1 - q)
     return (agreed - chance) / (1 - chance)
 

@@ -20,13 +20,13 @@ from paraphrase_transfer import believability
 
 import karat as kt
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.combine.mean import COPY, POWER, ControlMean
+from karat.paraphrase.pem.combination import COPY, POWER, ControlMean
 from karat.paraphrase.pem.evaluation import paired_gain
-from karat.paraphrase.pem.features import Features
+from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import CONTROLS, JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson
 
 STRINGS = ("rouge1", "chrf++:case=lower")
@@ -43,11 +43,13 @@ def controlled(judged: JudgedPairs) -> JudgedPairs:
     return judged_rows(add_controls(judged.evalset, judged.overall), judged.overall)
 
 
-def adequacy(pem: PEM, found: Features) -> np.ndarray:
+def adequacy(pem: PEM, features: PairFeatures) -> np.ndarray:
     """The mean alone, 1 to 5: copies are not made bad."""
     if not isinstance(pem.combination, ControlMean):
         raise TypeError("the model has no mean")
-    return pem.combination.predict(np.column_stack([found.adequacy, np.zeros(len(found.target))]))
+    return pem.combination.predict(
+        np.column_stack([features.adequacy, np.zeros(len(features.target))])
+    )
 
 
 def without_copies(mean: np.ndarray, target: np.ndarray, power: int) -> np.ndarray:
@@ -57,12 +59,12 @@ def without_copies(mean: np.ndarray, target: np.ndarray, power: int) -> np.ndarr
 
 def powers(pem: PEM, judged: JudgedPairs) -> None:
     """The mean alone, with copies made bad by each power, and with a factor of fluency."""
-    found, odd = pem.features(judged.originals, judged.paraphrases), odd_rows(judged)
-    mean, target = adequacy(pem, found), found.target
-    columns = {"pivot F1": found.pivot, "ROUGE-1": found.adequacy[:, 1]}
-    columns |= {"chrF++": found.adequacy[:, 2], "mean alone": mean}
+    features, odd = pem.features(judged.originals, judged.paraphrases), odd_rows(judged)
+    mean, target = adequacy(pem, features), features.target
+    columns = {"pivot F1": features.pivot, "ROUGE-1": features.adequacy[:, 1]}
+    columns |= {"chrF++": features.adequacy[:, 2], "mean alone": mean}
     columns |= {f"target F1^{power}": without_copies(mean, target, power) for power in POWERS}
-    lost = found.fluency - pem.features(judged.originals, judged.originals).fluency
+    lost = features.fluency - pem.features(judged.originals, judged.originals).fluency
     for weight in (0.1, 0.2, 0.5):
         fluent = 1 + (mean - 1) * 10 ** (weight * np.minimum(lost, 0))
         columns[f"fluency {weight}"] = without_copies(fluent, target, POWER)
@@ -70,29 +72,32 @@ def powers(pem: PEM, judged: JudgedPairs) -> None:
         halves = [pearson(judged.human[rows], column[rows]) for rows in (~odd, odd)]
         r = pearson(judged.human, column)
         print(f"  {name:16} all {r:.4f}  even {halves[0]:.4f}  odd {halves[1]:.4f}")
-    pair = (("PEM", pem.combine(found)[odd]), ("pivot F1", found.pivot[odd]))
-    one = paired_gain(judged.where(odd), *pair)
-    print(f"  odd: PEM - pivot F1 {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]")
+    pair = (("PEM", pem.combine(features)[odd]), ("pivot F1", features.pivot[odd]))
+    gain = paired_gain(judged.where(odd), *pair)
+    print(f"  odd: PEM - pivot F1 {gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]")
 
 
 def against_pivot(pem: PEM, judged: JudgedPairs) -> None:
     """PEM and its pivot F1 beside the judges, and the mean PEM of controls."""
-    every = controlled(judged)
-    found = pem.features(judged.originals, judged.paraphrases)
-    alike = [judged.human[rows] for rows in (found.target > 0.8, found.target == 1)]
+    with_controls = controlled(judged)
+    features = pem.features(judged.originals, judged.paraphrases)
+    alike = [judged.human[rows] for rows in (features.target > 0.8, features.target == 1)]
     print(f"  {len(alike[0])} with target F1 above .8; {len(alike[1])} of 1: {alike[1].mean():.2f}")
-    print(f"  mean alone {pearson(judged.human, adequacy(pem, found)):.3f}")
-    scores = pem.score(every.originals, every.paraphrases)
-    real = every.where(every.real)
-    one = paired_gain(
-        real, ("PEM", scores.pem[every.real]), ("pivot F1", scores.pivot_f1[every.real])
+    print(f"  mean alone {pearson(judged.human, adequacy(pem, features)):.3f}")
+    scores = pem.score(with_controls.originals, with_controls.paraphrases)
+    real = with_controls.where(with_controls.real)
+    gain = paired_gain(
+        real,
+        ("PEM", scores.pem[with_controls.real]),
+        ("pivot F1", scores.pivot_f1[with_controls.real]),
     )
     print(
-        f"  {every.evalset.name}: PEM {one.r_first:.3f}, pivot F1 {one.r_second:.3f}, difference "
+        f"  {with_controls.evalset.name}: PEM {gain.r_first:.3f}, pivot F1 {gain.r_second:.3f}, "
+        "difference "
     )
-    print(f"    {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}], of {len(real):,}")
-    print(f"  with controls {pearson(every.human, scores.pem):.3f}, ", end="")
-    systems = np.array(every.systems)
+    print(f"    {gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}], of {len(real):,}")
+    print(f"  with controls {pearson(with_controls.human, scores.pem):.3f}, ", end="")
+    systems = np.array(with_controls.systems)
     means = {name: scores.pem[systems == name].mean() for name in CONTROLS}
     print(", ".join(f"{name} {mean:.2f}" for name, mean in means.items()), flush=True)
 

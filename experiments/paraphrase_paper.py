@@ -35,12 +35,11 @@ from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import pooled_f1, target_statistics
-from karat.paraphrase.pem.evaluation import Correlation, ParaphraseEvaluation
+from karat.paraphrase.pem.evaluation import RIVALS, Correlation, ParaphraseEvaluation
+from karat.paraphrase.pem.features import pooled_f1, target_statistics
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import RIVALS
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 ORIGINALS, TRAINED = 300, 200
@@ -68,11 +67,11 @@ class Meteor(kt.Metric):
     def rows(self, pairs: Any) -> np.ndarray:
         sides = [_sentences(side) for side in (pairs.references, pairs.candidates)]
         stemmer, wordnet = PorterStemmer(), _NoWordNet()
-        found = [
+        values = [
             single_meteor_score(*pair, stemmer=stemmer, wordnet=wordnet)
             for pair in zip(*sides, strict=True)
         ]
-        return np.column_stack([found, np.ones(len(found))])
+        return np.column_stack([values, np.ones(len(values))])
 
     def measure(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         return {"value": rows[:, 0] / np.maximum(rows[:, 1], 1)}
@@ -92,12 +91,12 @@ def five(penalty: float) -> float:
 
 def translations() -> EvalSet:
     """The first translations as paraphrases of refB, with four criteria from 1 to 5."""
-    given = kt.load_evalset("ted-zhen", leave_out=())
-    originals = [texts[0] for texts in given.references or ()][:ORIGINALS]
-    systems = {name: list(texts[:ORIGINALS]) for name, texts in given.systems.items()}
+    evalset = kt.load_evalset("ted-zhen", leave_out=())
+    originals = [texts[0] for texts in evalset.references or ()][:ORIGINALS]
+    systems = {name: list(texts[:ORIGINALS]) for name, texts in evalset.systems.items()}
     judgements = []
     for dimension, source in CRITERIA.items():
-        penalties = -given.human(source)  # human() turns what is better when lower
+        penalties = -evalset.human(source)  # human() turns what is better when lower
         for s, name in enumerate(systems):
             judgements += [
                 (name, str(i + 1), "MQM", dimension, five(penalties[s, i]))
@@ -117,9 +116,9 @@ def translations() -> EvalSet:
 
 def believability() -> EvalSet:
     """Translations as paraphrases of their reference."""
-    given = kt.load_evalset("believability")
-    originals = [texts[0].lower() for texts in given.references or ()]
-    return replace(given, sources=tuple(originals))
+    evalset = kt.load_evalset("believability")
+    originals = [texts[0].lower() for texts in evalset.references or ()]
+    return replace(evalset, sources=tuple(originals))
 
 
 def model() -> PEM:
@@ -131,31 +130,35 @@ def model() -> PEM:
 
 def show(title: str, rows: Iterable[Correlation]) -> None:
     print(f"\n{title}: Pearson of paraphrases, of systems")
-    for one in rows:
-        systems = f"{one.pearson_systems:7.4f} ({one.systems})"
-        print(f"  {one.first:42} {one.second:28} {one.rows:6,} {one.pearson:7.4f} {systems}")
+    for correlation in rows:
+        systems = f"{correlation.pearson_systems:7.4f} ({correlation.systems})"
+        print(
+            f"  {correlation.first:42} {correlation.second:28} {correlation.rows:6,} "
+            f"{correlation.pearson:7.4f} {systems}"
+        )
 
 
-def report(found: ParaphraseEvaluation) -> None:
-    show("Table 2, criteria with overall quality", found.criteria)
-    show("Table 3, PEM and rivals of the same regression", found.rows)
-    show("Parts of PEM alone", found.parts)
-    show("Metrics alone", found.alone)
+def report(evaluation: ParaphraseEvaluation) -> None:
+    show("Table 2, criteria with overall quality", evaluation.criteria)
+    show("Table 3, PEM and rivals of the same regression", evaluation.rows)
+    show("Parts of PEM alone", evaluation.parts)
+    show("Metrics alone", evaluation.alone)
     print("\nPEM minus rivals, 95% by a paired bootstrap over originals")
-    for one in found.gains:
-        ends = f"[{one.low:+.4f}, {one.high:+.4f}]"
-        print(f"  {one.second:42} {one.pairs:12} {one.difference:+.4f} {ends}")
-    if found.recognition:
-        print("\nRecognition: average precision, best F1 (its threshold), F1 held out")
-    for row in found.recognition:
-        best = f"{row.f1:.3f} ({row.threshold:.3f})"
-        print(f"  {row.measure:42} {row.average_precision:.3f} {best} {row.f1_held_out:.3f}")
+    for gain in evaluation.gains:
+        ends = f"[{gain.low:+.4f}, {gain.high:+.4f}]"
+        print(f"  {gain.second:42} {gain.pairs:12} {gain.difference:+.4f} {ends}")
 
 
-def judges(found: ParaphraseEvaluation) -> None:
+def judges(evaluation: ParaphraseEvaluation) -> None:
     """Pairs of judges with enough in common, and PEM with each judge."""
-    pairs = [one.pearson for one in found.inter_judge if one.rows >= COMMON]
-    single = [one.pearson for one in found.rows if one.second.startswith("judge ")]
+    pairs = [
+        correlation.pearson for correlation in evaluation.inter_judge if correlation.rows >= COMMON
+    ]
+    single = [
+        correlation.pearson
+        for correlation in evaluation.rows
+        if correlation.second.startswith("judge ")
+    ]
     for name, values in (("two judges", pairs), ("PEM and a judge", single)):
         low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
         print(f"  {name:42} {len(values):5,} pairs: median {middle:.3f} [{low:.3f}, {high:.3f}]")
@@ -171,14 +174,19 @@ def main() -> None:
     ted = translations()
     for controls in (True, False):
         print(f"\n== TED, {ORIGINALS} originals, {'with' if controls else 'without'} controls")
-        split: dict[str, Any] = {"controls": controls, "train_first": TRAINED, "recognise": 4}
+        split: dict[str, Any] = {"controls": controls, "train_first": TRAINED}
         report(kt.evaluate_paraphrases(ted, pem, compare_with=rivals, **split))
     print("\n== believability: adequacy, ten folds by original, no controls")
-    few = {"BLEU": ("bleu",)}
-    found = kt.evaluate_paraphrases(believability(), pem, compare_with=few, dimension="adequacy")
-    show("Against human judgement", [one for one in found.rows if "judge " not in one.second])
-    show("Parts of PEM and BLEU alone", (*found.parts, *found.alone))
-    judges(found)
+    bleu_only = {"BLEU": ("bleu",)}
+    evaluation = kt.evaluate_paraphrases(
+        believability(), pem, compare_with=bleu_only, dimension="adequacy"
+    )
+    show(
+        "Against human judgement",
+        [correlation for correlation in evaluation.rows if "judge " not in correlation.second],
+    )
+    show("Parts of PEM and BLEU alone", (*evaluation.parts, *evaluation.alone))
+    judges(evaluation)
     print(f"\n{time.process_time() - started:.0f} s of processor time")
 
 

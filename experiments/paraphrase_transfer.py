@@ -23,14 +23,13 @@ import numpy as np
 import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.combine.svr import cross_predict, fit_svr, search
-from karat.paraphrase.pem.evaluation import paired_gain
+from karat.paraphrase.pem.combination import cross_predict, fit_svr, search
+from karat.paraphrase.pem.evaluation import paired_gain, rival_features
 from karat.paraphrase.pem.features import features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.rivals import rival_features
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.staged import Pivot
 from karat.stats.correlation import pearson, spearman
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
@@ -47,8 +46,8 @@ def both(name: str) -> tuple[JudgedPairs, JudgedPairs]:
 def left_out(pem: PEM, judged: JudgedPairs, form: str) -> np.ndarray:
     """Cross-validated predictions of the paraphrases that are no controls."""
     texts = judged.originals, judged.paraphrases
-    found = features(pem.pivots, pem.language, *texts, form)
-    return cross_predict(found.matrix, judged.human, judged.originals)[judged.real]
+    pair_features = features(pem.pivots, pem.language, *texts, form)
+    return cross_predict(pair_features.matrix, judged.human, judged.originals)[judged.real]
 
 
 def overlap(judged: JudgedPairs) -> list[Column]:
@@ -68,9 +67,10 @@ def show(judged: JudgedPairs, columns: list[Column]) -> None:
         r, rho = pearson(judged.human, column), spearman(judged.human, column)
         print(f"  {name:44} {r:6.3f} / {rho:6.3f}")
     for other in columns[1:]:
-        one = paired_gain(judged, columns[0], other)
+        gain = paired_gain(judged, columns[0], other)
         print(
-            f"  {one.first} - {one.second}: {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+            f"  {gain.first} - {gain.second}: {gain.difference:+.3f} "
+            f"[{gain.low:+.3f}, {gain.high:+.3f}]"
         )
 
 
@@ -93,30 +93,30 @@ def transfer(pem: PEM, learned: tuple[JudgedPairs, JudgedPairs], tested: JudgedP
         (f"PEM, {name}", pem.train(judged).score(*texts).pem)
         for name, judged in zip(("no controls", "with controls"), learned, strict=True)
     ]
-    found = pem.features(*texts)
+    test_features = pem.features(*texts)
     rivals = replaced(pem, learned[0], tested)
-    show(tested, [*columns, *rivals, ("its pivot F1", found.pivot), *overlap(tested)])
+    show(tested, [*columns, *rivals, ("its pivot F1", test_features.pivot), *overlap(tested)])
 
 
 def replaced(pem: PEM, learned: JudgedPairs, tested: JudgedPairs) -> list[Column]:
     """The same regression with other features in place of the pivots'."""
-    here, there = (
+    learned_features, tested_features = (
         rival_features(judged, pem.features(judged.originals, judged.paraphrases))
         for judged in (learned, tested)
     )
     columns = []
-    for name, matrix in here.items():
+    for name, matrix in learned_features.items():
         setting = search(matrix, learned.human, learned.originals)
-        predicted = fit_svr(matrix, learned.human, setting).predict(there[name])
+        predicted = fit_svr(matrix, learned.human, setting).predict(tested_features[name])
         columns.append((f"{name} in place of pivots", predicted))
     return columns
 
 
 def believability() -> JudgedPairs:
     """Translations as paraphrases of their reference, judged for adequacy."""
-    given = kt.load_evalset("believability")
-    originals = [each[0].lower() for each in given.references or ()]
-    return judged_rows(replace(given, sources=tuple(originals)), "adequacy")
+    evalset = kt.load_evalset("believability")
+    originals = [group[0].lower() for group in evalset.references or ()]
+    return judged_rows(replace(evalset, sources=tuple(originals)), "adequacy")
 
 
 def multi30k(form: str) -> PEM:

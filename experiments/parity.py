@@ -85,24 +85,24 @@ def _strings(value: object) -> Iterator[str]:
 
 def differences(candidates: list[str], references: list[str], tok: str) -> dict[str, float]:
     """The largest difference of any score from the peers', by metric."""
-    found = {}
+    gaps = {}
     peers = {f"bleu:eff=yes,tok={tok}": BLEU(tokenize=tok, effective_order=True, force=True)}
     peers |= {"chrf": CHRF(), "chrf++": CHRF(word_order=2)}
     for name, peer in peers.items():
         metric = kt.metric(name)
         rows = peer._extract_corpus_statistics(candidates, [references])
-        theirs = [peer._compute_score_from_stats(list(row)).score for row in rows]
-        gap = np.abs(metric.segments(candidates, references) - theirs).max()
-        whole = peer._aggregate_and_compute(rows).score
-        found[name] = max(gap, abs(metric.corpus(candidates, references).value - whole))
+        peer_scores = [peer._compute_score_from_stats(list(row)).score for row in rows]
+        gap = np.abs(metric.segments(candidates, references) - peer_scores).max()
+        peer_corpus = peer._aggregate_and_compute(rows).score
+        gaps[name] = max(gap, abs(metric.corpus(candidates, references).value - peer_corpus))
     for stem in ("", ":stem=porter-nltk"):
         scorer = RougeScorer(ROUGE, use_stemmer=bool(stem))
         scores = [scorer.score(r, c) for c, r in zip(candidates, references, strict=True)]
         for name in ROUGE:
-            theirs = np.array([score[name] for score in scores])
-            ours = kt.metric(name + stem).stats(candidates, references)[:, [1, 2, 0]]
-            found[name + stem] = float(np.abs(ours - theirs).max())
-    return found
+            peer_scores = np.array([score[name] for score in scores])
+            karat_rows = kt.metric(name + stem).stats(candidates, references)[:, [1, 2, 0]]
+            gaps[name + stem] = float(np.abs(karat_rows - peer_scores).max())
+    return gaps
 
 
 def main() -> None:
@@ -114,10 +114,13 @@ def main() -> None:
         candidates = [" ".join(w for i, w in enumerate(s.split(" ")) if i % 3 != 2) for s in lines]
         references = [a + " " + b for a, b in zip(lines, lines[1:] + lines[:1], strict=True)]
         step = max(1, len(lines) // int(sys.argv[1])) if len(sys.argv) > 1 else 1
-        found = differences(candidates[::step], references[::step], tok)
-        total, worst = total + len(candidates[::step]), max(worst, *found.values())
-        where = max(found, key=lambda key: found[key])
-        print(f"{name:32} {len(candidates[::step]):8,} {found[where]:.1e} {where}", flush=True)
+        gaps = differences(candidates[::step], references[::step], tok)
+        total, worst = total + len(candidates[::step]), max(worst, *gaps.values())
+        worst_metric = max(gaps, key=lambda key: gaps[key])
+        print(
+            f"{name:32} {len(candidates[::step]):8,} {gaps[worst_metric]:.1e} {worst_metric}",
+            flush=True,
+        )
     print(f"{total:,} segments, largest difference {worst:.1e}")
 
 

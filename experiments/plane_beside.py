@@ -18,8 +18,8 @@ from typing import NamedTuple
 from plane_on_data import markdown, percent
 
 import karat as kt
-from karat.meta.plane.cells import BLEU_CELL, ROUGE_CELL
-from karat.meta.plane.study import PlaneStudy
+from karat.meta.plane import BLEU_CELL, ROUGE_CELL
+from karat.meta.plane_study import PlaneStudy
 from karat.metrics.ngram import AEv
 
 FAMILY = "aev:preset=paper"
@@ -53,7 +53,7 @@ GROUPED = (
 DEMO = (Fit("demo", ("fluency",), "mt", "fluency", "groups"),)
 
 
-def studied(fit: Fit, beside: Sequence[str], resamples: int) -> PlaneStudy:
+def studied(fit: Fit, metrics: Sequence[str], resamples: int) -> PlaneStudy:
     """Fit planes with the first reference of each segment."""
     metric = kt.metric(FAMILY)
     assert isinstance(metric, AEv)
@@ -62,7 +62,7 @@ def studied(fit: Fit, beside: Sequence[str], resamples: int) -> PlaneStudy:
         metric,
         fit.dimensions,
         references=[1],
-        compare_with=beside,
+        compare_with=metrics,
         by=fit.by or None,
         region=kt.predicted(fit.task, fit.guideline) if fit.guideline else None,
         resamples=resamples,
@@ -79,8 +79,8 @@ def beside_rows(fit: Fit, resamples: int) -> Iterator[list[str]]:
     for plane in study.fits:
         cells = dict.fromkeys(c for c in (plane.maximum, BLEU_CELL, ROUGE_CELL) if c)
         rows = [(str(cell), "1", plane.row(cell)) for cell in cells]
-        others = [(row.metric, row.references, row) for row in plane.beside]
-        for name, references, row in (*rows, *others):
+        metric_rows = [(row.metric, row.references, row) for row in plane.beside]
+        for name, references, row in (*rows, *metric_rows):
             ends = f"{percent(row.low)} to {percent(row.high)}"
             numbers = [f"{row.r:.2f}", percent(row.r2), ends, percent(row.q2)]
             yield [fit.evalset, plane.dimension, name, references, *numbers]
@@ -111,16 +111,16 @@ def group_rows(fit: Fit, resamples: int) -> Iterator[list[str]]:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    known = list(dict.fromkeys(fit.evalset for fit in (*MEASURED, *GROUPED, *DEMO)))
-    parser.add_argument("--sets", nargs="+", choices=known, default=known[:-1])
+    set_names = list(dict.fromkeys(fit.evalset for fit in (*MEASURED, *GROUPED, *DEMO)))
+    parser.add_argument("--sets", nargs="+", choices=set_names, default=set_names[:-1])
     parser.add_argument("--resamples", type=int, default=1000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for title, heads, fits, rows in (
         ("Metrics beside the plane", BESIDE_HEADS, (*MEASURED, *DEMO), beside_rows),
         ("Groups of segments", GROUP_HEADS, (*GROUPED, *DEMO), group_rows),
     ):
-        chosen = [fit for fit in fits if fit.evalset in asked.sets]
-        table = [row for fit in chosen for row in rows(fit, asked.resamples)]
+        chosen = [fit for fit in fits if fit.evalset in options.sets]
+        table = [row for fit in chosen for row in rows(fit, options.resamples)]
         print(f"## {title} ({FAMILY})\n\n{markdown(heads, table)}\n", flush=True)
 
 

@@ -21,14 +21,12 @@ import numpy as np
 
 import karat as kt
 from karat.evalset.flooding import Flood, flood
-from karat.meta.plane.cells import ALPHAS, BLEU_CELL, CELLS, ORDERS
-from karat.meta.plane.fit import PlaneFit, fit_plane, judged
-from karat.meta.plane.predictions import Region, predicted
-from karat.meta.plane.study import Halves, Verdict, split_halves, verdict
+from karat.meta.plane import ALPHAS, BLEU_CELL, CELLS, ORDERS, PlaneFit, fit_plane, judged
+from karat.meta.plane_study import Halves, Region, Verdict, predicted, split_halves, verdict
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.metrics.ngram import AEv
 from karat.stats.correlation import pearson
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.stats.significance import UNDECIDED
 
 METRICS = ("aev", "aev:preset=paper,case=mixed", "aev:case=lower", "aev:preset=paper")
 """Case is ignored too, because some systems write no capitals at all and their references do: 8 of
@@ -101,35 +99,35 @@ class Fitted(NamedTuple):
     verdict: Verdict | None
 
     @property
-    def few(self) -> bool:
+    def has_few_systems(self) -> bool:
         """Whether there are too few systems to leave any out."""
         return len(self.fit.systems) < FEW
 
 
 @lru_cache(maxsize=1)
-def outputs(evalset: str, references: int | None, how: Flood | None, metric: AEv) -> ScoredSet:
+def outputs(evalset: str, references: int | None, flooding: Flood | None, metric: AEv) -> ScoredSet:
     """The outputs of a set, scored; kept for its next dimension."""
-    found = kt.load_evalset(evalset)
-    found = flood(found, how).evalset if how else found
+    loaded = kt.load_evalset(evalset)
+    loaded = flood(loaded, flooding).evalset if flooding else loaded
     return score_evalset(
-        found.select(references=range(references)) if references else found, metric
+        loaded.select(references=range(references)) if references else loaded, metric
     )
 
 
 def fitted(plane: Plane, metric: AEv, resamples: int, halves: int) -> Fitted:
     """Fit one plane."""
     scored = outputs(plane.evalset, plane.references, plane.flood, metric)
-    given = judged(scored, metric, plane.dimension)
-    few = len(given.systems) < FEW
-    over = "segments" if few else "both"
-    fit = fit_plane(given, plane.dimension, resamples=resamples, over=over)
+    sample = judged(scored, metric, plane.dimension)
+    has_few_systems = len(sample.systems) < FEW
+    over = "segments" if has_few_systems else "both"
+    fit = fit_plane(sample, plane.dimension, resamples=resamples, over=over)
     numbers = sorted({len(group) for group in scored.evalset.references})
     return Fitted(
         plane,
         fit,
-        int(given.known.any(axis=0).sum()),
+        int(sample.known.any(axis=0).sum()),
         "-".join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1]))),
-        None if few else split_halves(given, halves),
+        None if has_few_systems else split_halves(sample, halves),
         verdict(fit, plane.region) if plane.region else None,
     )
 
@@ -148,12 +146,12 @@ def percent(value: float) -> str:
     return "-" if np.isnan(value) else f"{100 * value:.1f}"
 
 
-def r2_table(found: Fitted) -> str:
+def r2_table(fitted: Fitted) -> str:
     """R^2 in percent as the paper prints it, negative where r is; the predicted region in italics.
 
     The maximum is in bold letters.
     """
-    fit, region = found.fit, found.plane.region
+    fit, region = fitted.fit, fitted.plane.region
     signed = fit.table(np.sign(fit.r) * fit.r2)
     rows = []
     for n, values in zip(reversed(ORDERS), signed, strict=True):
@@ -171,37 +169,37 @@ SUMMARY = (
 )
 
 
-def summary_row(found: Fitted) -> list[str]:
+def summary_row(fitted: Fitted) -> list[str]:
     """A plane in one row of the summary; what three systems cannot tell is a dash."""
-    fit, plane = found.fit, found.plane
+    fit, plane = fitted.fit, fitted.plane
     top = fit.maximum
     middle = ["none", "-", "-"]
     if top:
         row = fit.row(top)
         ends = f"{percent(row.low)} to {percent(row.high)}"
-        middle = [str(top), percent(row.r2), ends + "*" * found.few]
+        middle = [str(top), percent(row.r2), ends + "*" * fitted.has_few_systems]
     return [
-        *(plane.name, plane.dimension, str(len(fit.systems)), str(found.segments)),
-        *(found.references, *middle, f"{fit.p:.3f}", *_left_out(found)),
-        f"{100 * found.halves.loses:.0f}" if found.halves else "-",
+        *(plane.name, plane.dimension, str(len(fit.systems)), str(fitted.segments)),
+        *(fitted.references, *middle, f"{fit.p:.3f}", *_left_out(fitted)),
+        f"{100 * fitted.halves.loses:.0f}" if fitted.halves else "-",
         str(plane.region) if plane.region else "nothing",
-        _words(found),
+        _words(fitted),
     ]
 
 
-def _left_out(found: Fitted) -> list[str]:
+def _left_out(fitted: Fitted) -> list[str]:
     """The cross-validated pick, and the variance of left-out systems that is explained."""
-    fit = found.fit
-    if found.few or fit.pick is None:
+    fit = fitted.fit
+    if fitted.has_few_systems or fit.pick is None:
         return ["-", "-", "-", "-"]
     shares = [fit.row(fit.pick).q2, fit.picking, fit.row(BLEU_CELL).q2]
     return [str(fit.pick), *map(percent, shares)]
 
 
-def _words(found: Fitted) -> str:
-    if found.verdict is None:
+def _words(fitted: Fitted) -> str:
+    if fitted.verdict is None:
         return "-"
-    return UNDECIDED if found.few else found.verdict.words
+    return UNDECIDED if fitted.has_few_systems else fitted.verdict.words
 
 
 VERDICTS = (
@@ -210,29 +208,29 @@ VERDICTS = (
 )
 
 
-def verdict_row(found: Fitted, region: Region, held: Verdict) -> list[str]:
+def verdict_row(fitted: Fitted, region: Region, held: Verdict) -> list[str]:
     """A prediction against the plane: mean R^2 of its cells, and where the best cell is."""
-    plane, fit = found.plane, found.fit
+    plane, fit = fitted.plane, fitted.fit
     inside = np.array([region.holds(*cell) for cell in CELLS])
-    there = "-" if fit.maximum is None else "yes" if region.holds(*fit.maximum) else "no"
+    is_inside = "-" if fit.maximum is None else "yes" if region.holds(*fit.maximum) else "no"
     return [
         *(plane.name, plane.dimension, plane.task, plane.guideline, str(region)),
         *(percent(held.inside), percent(held.outside)),
-        f"{percent(held.low)} to {percent(held.high)}" + "*" * found.few,
-        *(there, percent(fit.wins[inside].sum()), percent(inside.mean()), _words(found)),
+        f"{percent(held.low)} to {percent(held.high)}" + "*" * fitted.has_few_systems,
+        *(is_inside, percent(fit.wins[inside].sum()), percent(inside.mean()), _words(fitted)),
     ]
 
 
 def report(metric: AEv, planes: Sequence[Plane], resamples: int, halves: int) -> Iterator[str]:
     """The planes of one metric as they get ready, then the tables over all of them."""
     yield f"## {metric}\n"
-    every = []
+    all_fitted = []
     for plane in planes:
-        found = fitted(plane, metric, resamples, halves)
-        every.append(found)
-        yield f"### {plane.name}: {plane.dimension} ({metric})\n\n{r2_table(found)}\n"
-    yield f"### Summary ({metric})\n\n{markdown(SUMMARY, [summary_row(f) for f in every])}\n"
-    rows = [verdict_row(f, f.plane.region, f.verdict) for f in every if f.verdict]
+        fit = fitted(plane, metric, resamples, halves)
+        all_fitted.append(fit)
+        yield f"### {plane.name}: {plane.dimension} ({metric})\n\n{r2_table(fit)}\n"
+    yield f"### Summary ({metric})\n\n{markdown(SUMMARY, [summary_row(f) for f in all_fitted])}\n"
+    rows = [verdict_row(f, f.plane.region, f.verdict) for f in all_fitted if f.verdict]
     yield f"### Predictions ({metric})\n\n{markdown(VERDICTS, rows)}\n"
     yield f"`*` fewer than {FEW} systems: segments alone are resampled, for these systems.\n"
 
@@ -240,29 +238,29 @@ def report(metric: AEv, planes: Sequence[Plane], resamples: int, halves: int) ->
 def length_row(plane: Plane) -> list[str]:
     """A control: signed R^2 of the mean length of the judged outputs alone, in words."""
     metric = AEv()
-    given = judged(
+    sample = judged(
         outputs(plane.evalset, plane.references, plane.flood, metric), metric, plane.dimension
     )
-    known = given.known.sum(axis=1)
-    r = pearson(given.human.sum(axis=1) / known, given.rows[:, :, 0].sum(axis=1) / known)
+    n_judged = sample.known.sum(axis=1)
+    r = pearson(sample.human.sum(axis=1) / n_judged, sample.rows[:, :, 0].sum(axis=1) / n_judged)
     return [plane.name, plane.dimension, percent(np.sign(r) * r**2)]
 
 
 def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    known = list(dict.fromkeys(plane.evalset for plane in (*PLANES, *DEMO)))
-    parser.add_argument("--sets", nargs="+", choices=known, default=known[:-1])
+    set_names = list(dict.fromkeys(plane.evalset for plane in (*PLANES, *DEMO)))
+    parser.add_argument("--sets", nargs="+", choices=set_names, default=set_names[:-1])
     parser.add_argument("--metrics", nargs="+", default=list(METRICS))
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--halves", type=int, default=500)
-    asked = parser.parse_args()
-    planes = [plane for plane in (*PLANES, *DEMO) if plane.evalset in asked.sets]
-    print(f"{asked.resamples:,} bootstrap resamples, {asked.halves:,} splits into halves.\n")
-    for name in asked.metrics:
+    options = parser.parse_args()
+    planes = [plane for plane in (*PLANES, *DEMO) if plane.evalset in options.sets]
+    print(f"{options.resamples:,} bootstrap resamples, {options.halves:,} splits into halves.\n")
+    for name in options.metrics:
         metric = kt.metric(name)
         assert isinstance(metric, AEv)
-        for part in report(metric, planes, asked.resamples, asked.halves):
+        for part in report(metric, planes, options.resamples, options.halves):
             print(part, flush=True)
     rows = [length_row(plane) for plane in planes]
     print(f"## Length alone\n\n{markdown(['set', 'dimension', 'R^2 % of length'], rows)}")

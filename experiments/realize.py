@@ -17,8 +17,7 @@ from itertools import product
 import numpy as np
 
 from karat.realize.evaluation import METRICS, RealizerScores, score_realizers
-from karat.realize.fergus.fergus import Fergus
-from karat.realize.fergus.lp_chooser import Weights
+from karat.realize.fergus import Fergus, Weights
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -67,8 +66,8 @@ def table(fergus: Fergus, bank: Treebank) -> None:
 def weigh(fergus: Fergus, trees: InputTrees) -> None:
     """Weights beside each other, the supertags chosen once."""
     for side, pair, lm in product((1.0, 1.6, 2.2), (1.0, 1.5, 2.2), (0.7, 1.0, 1.3)):
-        one = replace(fergus, weights=Weights(side=side, pair=pair, lm=lm))
-        (row,) = score_realizers([one], trees)
+        weighted = replace(fergus, weights=Weights(side=side, pair=pair, lm=lm))
+        (row,) = score_realizers([weighted], trees)
         print(f"side {side} pair {pair} lm {lm}", end="  ")
         show(row)
 
@@ -79,17 +78,17 @@ def main() -> None:
     parser.add_argument("dev", nargs="?")
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--weights", action="store_true", help="try weights on the held-out part")
-    given = parser.parse_args()
-    bank = read_treebank(given.train)
-    if given.held_out or not given.dev:
+    options = parser.parse_args()
+    bank = read_treebank(options.train)
+    if options.held_out or not options.dev:
         held = bank.documents % EVERY == 0
         fergus = trained(part(bank, np.flatnonzero(~held)))
         rest = part(bank, np.flatnonzero(held))
         table(fergus, rest)
-        if given.weights:
+        if options.weights:
             weigh(fergus, input_trees(rest, "words"))
         return
-    table(trained(bank), read_treebank(given.dev))
+    table(trained(bank), read_treebank(options.dev))
 
 
 if __name__ == "__main__":

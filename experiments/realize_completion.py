@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from realize_ordering import held_out
 
-from karat.realize.completion.training import train_completer
+from karat.realize.completer import train_completer
 from karat.realize.evaluation import complete_again
 from karat.realize.model import RealizerModel, open_realizer
 from karat.realize.treebank import Treebank, read_treebank
@@ -30,9 +30,9 @@ def show(model: RealizerModel, treebank: Treebank) -> None:
         for row in (output.scores() for output in outputs):
             figures = f"BLEU {row.bleu:.2f}, exact {row.exact:.3f}, {row.speed:.0f} sentences/s"
             print(f"{inputs}, {row.model}: {figures}")
-        for one in slots:
-            figures = f"P {one.precision:.3f} R {one.recall:.3f} F {one.f:.3f} of {one.words}"
-            print(f"  {one.complete}, {one.slot}: {figures}", flush=True)
+        for slot in slots:
+            figures = f"P {slot.precision:.3f} R {slot.recall:.3f} F {slot.f:.3f} of {slot.words}"
+            print(f"  {slot.complete}, {slot.slot}: {figures}", flush=True)
 
 
 def main(arguments: list[str]) -> None:

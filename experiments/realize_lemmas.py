@@ -40,14 +40,14 @@ def read(name: str, part: str) -> Treebank:
     return kt.read_treebank(DATA / f"treebank-{name}" / f"{NAMES[name]}-ud-{part}.conllu")
 
 
-def sentences(bank: Treebank, kept: np.ndarray) -> Treebank:
+def sentences(bank: Treebank, is_selected: np.ndarray) -> Treebank:
     """Some sentences of a treebank, those without any lemma to show left out."""
-    flags = np.repeat(kept, np.diff(bank.offsets))
-    found = bank.keep(flags)
-    columns = {"ids": [i for i, good in zip(bank.ids, kept, strict=True) if good]}
-    arrays = {"documents": bank.documents[kept], "lines": bank.lines[kept]}
-    offsets = np.unique(found.offsets)
-    return Treebank(**{**found.__dict__, **columns, **arrays, "offsets": offsets})
+    flags = np.repeat(is_selected, np.diff(bank.offsets))
+    selection = bank.keep(flags)
+    columns = {"ids": [i for i, good in zip(bank.ids, is_selected, strict=True) if good]}
+    arrays = {"documents": bank.documents[is_selected], "lines": bank.lines[is_selected]}
+    offsets = np.unique(selection.offsets)
+    return Treebank(**{**selection.__dict__, **columns, **arrays, "offsets": offsets})
 
 
 def complete(bank: Treebank) -> np.ndarray:
@@ -65,17 +65,20 @@ def show(model: RealizerModel, bank: Treebank) -> None:
         accuracies = "/".join(f"{value:.4f}" for value in four)
         print(f"{row.model}: forms {row.forms:.4f}, {accuracies}, BLEU {row.bleu:.2f}, ", end="")
         print(f"exact {row.exact:.4f}, {row.speed:.0f} sentences/s")
-    known = with_lemmas(bank)
-    trees = input_trees(known, "lemmas")
-    found = realizer.forms(trees, realizer.realize(trees))
-    words = realizer.inflection.capitalised(found)
+    with_lemma = with_lemmas(bank)
+    trees = input_trees(with_lemma, "lemmas")
+    forms = realizer.forms(trees, realizer.realize(trees))
+    words = realizer.inflection.capitalised(forms)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    right = [known.words[j] for j in (starts + trees.places)[found.nodes].tolist()]
+    right = [with_lemma.words[j] for j in (starts + trees.places)[forms.nodes].tolist()]
     cased = sum(a == b for a, b in zip(words, right, strict=True)) / len(words)
-    texts = realizer.inflection.texts(found, words)
+    texts = realizer.inflection.texts(forms, words)
     cuts = zip(bank.offsets[:-1].tolist(), bank.offsets[1:].tolist(), strict=True)
     written = [
-        "".join(f"{one.text} " if one.space_after else one.text for one in bank.surfaces[a:b])
+        "".join(
+            f"{surface.text} " if surface.space_after else surface.text
+            for surface in bank.surfaces[a:b]
+        )
         for a, b in cuts
     ]
     score = kt.metric("bleu").corpus(texts, [[text.strip()] for text in written]).value
@@ -94,10 +97,10 @@ def trained(bank: Treebank) -> RealizerModel:
     return model
 
 
-def main(what: str, name: str = "ewt") -> None:
+def main(action: str, name: str = "ewt") -> None:
     """Choose or measure."""
     bank = read(name, "train")
-    if what == "measure":
+    if action == "measure":
         show(trained(bank), read(name, "dev"))
         return
     away = bank.documents % HELD_OUT == 0

@@ -24,8 +24,7 @@ import numpy as np
 
 import karat as kt
 from karat.realize.input_trees import InputTrees, input_trees
-from karat.realize.ordering.ordering_model import OrderingModel
-from karat.realize.ordering.training import LM_WEIGHT, train_ordering
+from karat.realize.ordering import LM_WEIGHT, OrderingModel, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
 
 ROOT = Path(__file__).parents[1]
@@ -73,13 +72,13 @@ def figures(model: OrderingModel, trees: InputTrees) -> str:
     began = time.process_time()
     orders = model.realize(trees)
     seconds = time.process_time() - began
-    sentences = [trees.sentence(i, found[0].nodes) for i, found in enumerate(orders)]
+    sentences = [trees.sentence(i, ranked[0].nodes) for i, ranked in enumerate(orders)]
     references = trees.references()
     values = [kt.metric(name).corpus(sentences, references).value for name in METRICS]
     right = [sentences[i] == trees.sentence(i, trees.reference(i)) for i in range(len(trees))]
-    shown = "/".join(f"{value:.4f}" for value in values[:4])
+    accuracies = "/".join(f"{value:.4f}" for value in values[:4])
     return (
-        f"{shown} BLEU {values[4]:.2f} exact {np.mean(right):.4f} "
+        f"{accuracies} BLEU {values[4]:.2f} exact {np.mean(right):.4f} "
         f"{len(trees) / seconds:.0f} sentences/s"
     )
 

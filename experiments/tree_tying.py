@@ -53,11 +53,11 @@ def disturbed(tree: kt.Tree, rng: random.Random) -> list[str]:
 
 def number_of_ways(words: Sequence[str], result: Sequence[str]) -> int:
     """How many ways there are to tie the words."""
-    ways = 1
+    total = 1
     for word in set(words) & set(result):
-        few, many = sorted((words.count(word), result.count(word)))
-        ways *= comb(many, few) * factorial(few)
-    return ways
+        smaller, larger = sorted((words.count(word), result.count(word)))
+        total *= comb(larger, smaller) * factorial(smaller)
+    return total
 
 
 def tyings(tree: kt.Tree, result: list[str]) -> dict[str, int]:
@@ -65,12 +65,12 @@ def tyings(tree: kt.Tree, result: list[str]) -> dict[str, int]:
     from oracles.treelet_walks import all_ties, errors
 
     vocab = _kernel.Vocab()
-    words, mine = vocab.add(list(tree.words)), vocab.add(result)
-    places = _kernel.tie_nodes(mine, words, np.array(tree.heads, np.int32)).tolist()
+    words, result_ids = vocab.add(list(tree.words)), vocab.add(result)
+    places = _kernel.tie_nodes(result_ids, words, np.array(tree.heads, np.int32)).tolist()
     by_distance = {p: q for p, q in enumerate(places) if q >= 0}
 
-    def count(way: dict[int, int]) -> int:
-        return sum(errors(tree.words, tree.heads, result, way)[:3])
+    def count(ties: dict[int, int]) -> int:
+        return sum(errors(tree.words, tree.heads, result, ties)[:3])
 
     row = kt.metric("simple_tree_accuracy").stats([" ".join(result)], [tree])[0]
     return {
@@ -85,19 +85,19 @@ def main() -> None:
     rng = random.Random(3)
     trees = [tree for (tree,) in kt.read_conllu(DATA / "treebank-ewt" / "en_ewt-ud-dev.conllu")]
     cases = [(tree, disturbed(tree, rng)) for tree in trees if 2 < len(tree) <= LONGEST]
-    found = [
+    rows = [
         tyings(tree, result)
         for tree, result in cases
         if 1 < number_of_ways(tree.words, result) <= MOST_WAYS
         and not any(" " in word for word in result)
     ]
-    least = sum(row["least"] for row in found)
-    print(f"{len(cases)} sentences, {len(found)} with words to choose between, {least} errors")
+    least = sum(row["least"] for row in rows)
+    print(f"{len(cases)} sentences, {len(rows)} with words to choose between, {least} errors")
     for name in ("distance", "karat"):
-        above = sum(row[name] > row["least"] for row in found)
-        more = sum(row[name] for row in found) - least
+        above = sum(row[name] > row["least"] for row in rows)
+        more = sum(row[name] for row in rows) - least
         print(
-            f"{name}: above the least in {above} sentences ({above / len(found):.1%}), "
+            f"{name}: above the least in {above} sentences ({above / len(rows):.1%}), "
             f"by {more} errors ({more / least:.2%})"
         )
 

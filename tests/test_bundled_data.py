@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import karat
-from karat.text.conllu import read_conllu
+from karat.text.trees import read_conllu
 
 DATA = Path(karat.__file__).parent / "data"
 PARALLEL = DATA / "paraphrase" / "en-fr.tsv"

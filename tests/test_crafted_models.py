@@ -13,10 +13,9 @@ from oracles.toy_content import toy_content
 
 import karat as kt
 from karat.paraphrase.table.moses import read_moses
-from karat.realize.completion import classifier
+from karat.realize import completer, labelling
+from karat.realize import ordering as ordering_training
 from karat.realize.model import train_realizer
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
 from karat.realize.treebank import read_treebank
 
 CRAFTED = Path(__file__).parent / "crafted_models.py"
@@ -107,7 +106,7 @@ def test_completion_and_inflection(folder: Path) -> None:
 @pytest.fixture
 def completing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model that completes from relations, with small tables."""
-    for module in (ordering_training, labelling, classifier):
+    for module in (ordering_training, labelling, completer):
         monkeypatch.setattr(module, "BITS", 16)
     (folder / "few.conllu").write_text(toy_content(24, seed=1), "utf-8")
     (folder / "one.conllu").write_text(toy_content(1, seed=2), "utf-8")

@@ -14,9 +14,8 @@ import pytest
 import karat as kt
 from karat.errors import OutputError
 from karat.evalset.saving import write_folder
-from karat.storage.output import replacing, write_atomically
+from karat.storage.output import claimed_folder, replacing, write_atomically
 from karat.storage.stages import work_folder
-from karat.storage.temporary import claimed_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
 
@@ -27,7 +26,7 @@ with replacing("result.json") as stream:
     stream.flush()
 """
 FOLDER = """
-from karat.storage.temporary import claimed_folder
+from karat.storage.output import claimed_folder
 with claimed_folder("my-set") as folder:
     open(folder + "/a.txt", "w").write("one")
 """

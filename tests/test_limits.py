@@ -16,7 +16,7 @@ import pytest
 
 import karat as kt
 from karat.errors import LONGEST_SENTENCE, InputError, KaratError, OutputError, quoted, short
-from karat.evalset.formats.gtm_sgml import read_gtm_sgml
+from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, csv_rows
 from karat.nuggets.formats.loading import load_nuggets
@@ -26,8 +26,8 @@ from karat.paraphrase.table.moses import read_moses
 from karat.settings import MOST_TRIALS
 from karat.storage.store import read_store, write_store
 from karat.storage.unpacking import FLOOR, VARIABLE, read_bytes
-from karat.text.conllu import read_columns
 from karat.text.segments import Lines
+from karat.text.trees import read_columns
 
 GENEROUS = 60
 """Seconds for what takes one, or half an hour if its work grows with the square of its size."""
@@ -105,7 +105,7 @@ from karat.errors import KaratError
 how, path = sys.argv[1:]
 try:
     if how == "sgml":
-        from karat.evalset.formats.gtm_sgml import read_gtm_sgml
+        from karat.evalset.aligned_texts import read_gtm_sgml
         read_gtm_sgml(path)
     else:
         from karat.evalset.loading import load_evalset
@@ -163,7 +163,7 @@ def test_only_line_feeds_end_records_of_csv(tmp_path: Path) -> None:
 
 
 def test_only_line_feeds_end_words_of_a_stop_list(tmp_path: Path) -> None:
-    from karat.text.stopwords import stop_words
+    from karat.text.tokens import stop_words
 
     (tmp_path / "stop.txt").write_text("a\u2028b\nc\n", "utf-8")
     assert set(stop_words(str(tmp_path / "stop.txt"))) == {"a\u2028b", "c"}
@@ -216,7 +216,7 @@ HUGE_FILES = {
 
 
 def _read_toml(path: Path) -> None:
-    from karat.evalset.formats.settings_file import read_settings
+    from karat.evalset.formats.directory import read_settings
 
     read_settings(path, Reading())
 

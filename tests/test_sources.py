@@ -22,6 +22,6 @@ def test_kernel_lines_are_at_most_a_hundred_columns(source: Path) -> None:
 
 def test_the_documents_state_the_limits_in_force() -> None:
     text = (ROOT / "docs" / "reference/metrics-guide.md").read_text("utf-8")
-    assert (pairs.MOST_CELLS, pairs.MOST_STORED_CELLS) == (10**12, 2**33)
+    assert (pairs.MAX_LCS_CELLS, pairs.MAX_STORED_LCS_CELLS) == (10**12, 2**33)
     assert "10^12 cells" in text
     assert "2^33 cells" in text

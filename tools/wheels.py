@@ -42,9 +42,9 @@ def main(pythons: list[str]) -> None:
     (source,) = DIST.glob("*.tar.gz")
     for python in pythons or [sys.executable]:
         build(shutil.which(python) or python, source)
-    made = sorted(DIST.iterdir())
-    run("twine", "check", "--strict", *made)
-    for file in made:
+    files = sorted(DIST.iterdir())
+    run("twine", "check", "--strict", *files)
+    for file in files:
         print(f"{file.stat().st_size:>12,}  {file.relative_to(ROOT)}")
 
 

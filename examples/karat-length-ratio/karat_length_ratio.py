@@ -20,9 +20,11 @@ class LengthRatio(kt.Metric):
 
     def rows(self, pairs):
         recipe = kt.Recipe(self.tok, "mixed")
-        mine = pairs.candidates.tokens(recipe).lengths
-        theirs = pairs.closest(pairs.references.tokens(recipe).lengths, mine)
-        return np.column_stack([mine, theirs])
+        candidate_lengths = pairs.candidates.tokens(recipe).lengths
+        reference_lengths = pairs.closest(
+            pairs.references.tokens(recipe).lengths, candidate_lengths
+        )
+        return np.column_stack([candidate_lengths, reference_lengths])
 
     def measure(self, rows):
         return {"value": rows[:, 0] / np.maximum(rows[:, 1], 1)}

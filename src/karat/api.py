@@ -17,7 +17,6 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, shown, silent
 from karat.scoring import Scoring, Systems
-from karat.settings import renamed
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences
 from karat.text.segments import Segments, Texts
@@ -27,7 +26,6 @@ Named = dict[str, Any]
 """The columns that were named, by their role."""
 
 
-@renamed(bootstrap="resamples")
 def score(
     systems: Systems | EvalSet | str | Any,
     references: GivenReferences | None = None,
@@ -164,7 +162,7 @@ def _table(
     named += ["skip_missing"] if skip_missing else []
     if not named and _are_texts(given):  # the usual case, for which nothing more is loaded
         return None
-    from karat.arrow.frames.frame import as_frame
+    from karat.arrow.frames import as_frame
 
     found: Any = as_frame(given)
     if found is None and references is None:
@@ -211,7 +209,7 @@ def _is_file(given: Any, named: bool) -> bool:
 
 def _refuse_parts(given: Any) -> None:
     """Refuse tables by name, such as the splits of a data set."""
-    from karat.arrow.frames.frame import as_frame
+    from karat.arrow.frames import as_frame
 
     for name, part in given.items() if isinstance(given, Mapping) else ():
         if as_frame(part) is not None:

@@ -28,8 +28,7 @@ from karat.scoring import (
 )
 from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
-from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
-from karat.stats.significance.verdicts import verdict
+from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap, verdict
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 

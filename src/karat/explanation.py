@@ -16,8 +16,8 @@ from karat.text.trees import TextWithTrees, Trees
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.metrics.explain.bitext import Explanation
-    from karat.metrics.explain.treelets import TreeExplanation
+    from karat.metrics.gtm import Explanation
+    from karat.metrics.tree import TreeExplanation
 
 
 class ExplainedSegment(NamedTuple):
@@ -94,7 +94,7 @@ def explain_segments(
 
 def _explaining(found: Metric) -> Any:
     """Return a metric that explains segments with pictures; refuse others."""
-    from karat.metrics.matching import GTM
+    from karat.metrics.gtm import GTM
     from karat.metrics.tree import TreeAccuracy
 
     if not isinstance(found, GTM | TreeAccuracy):
@@ -118,7 +118,7 @@ def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
 def _explained(
     by: Any, texts: Segments, refs: References, place: int
 ) -> Explanation | TreeExplanation:
-    from karat.metrics.matching import GTM
+    from karat.metrics.gtm import GTM
 
     if isinstance(by, GTM):
         against: Any = refs.strings([place])[0]

@@ -10,7 +10,7 @@ from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.results import Result
-from karat.stats.significance.baseline import ahead
+from karat.stats.significance import ahead
 from karat.text.references import References
 from karat.text.segments import Segments
 

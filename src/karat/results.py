@@ -24,19 +24,19 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
     "result",
     {
         "Scoring": "karat.report.documents.scores:scoring_document",
-        "WideScores": "karat.report.documents.wide:wide_document",
+        "WideScores": "karat.report.documents.comparisons:wide_document",
         "RankedSegments": "karat.report.documents.ranked:ranked_document",
         "WrittenShards": "karat.report.documents.scores:shards_document",
         "Comparison": "karat.report.documents.comparisons:comparison_document",
         "Estimate": "karat.report.documents.estimates:estimate_document",
-        "GateResult": "karat.report.gate.document:gate_document",
-        "MetaEvaluation": "karat.report.documents.metas:meta_document",
+        "GateResult": "karat.report.gates:gate_document",
+        "MetaEvaluation": "karat.report.documents.meta:meta_document",
         "ScoreFit": "karat.report.documents.fits:score_fit_document",
         "MetaReport": "karat.report.documents.meta_page:report_document",
         "PlaneFit": "karat.report.documents.planes:plane_fit_document",
         "PlaneStudy": "karat.report.documents.planes:study_document",
-        "Ranking": "karat.report.documents.metas:meta_document",
-        "RankAverage": "karat.report.documents.averages:average_document",
+        "Ranking": "karat.report.documents.meta:meta_document",
+        "RankAverage": "karat.report.documents.meta:average_document",
         "ReliabilityCurves": "karat.report.documents.reliability:reliability_document",
         "Recommendation": "karat.report.documents.planes:recommendation_document",
         "EvalSetCheck": "karat.report.documents.evalsets:check_document",
@@ -44,9 +44,9 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "FloodedSet": "karat.report.documents.evalsets:flooded_document",
         "KnownEvalSets": "karat.report.documents.evalsets:known_document",
         "JudgeAgreement": "karat.report.documents.evalsets:judges_document",
-        "MetricCatalogue": "karat.report.documents.catalogue:catalogue_document",
-        "Reproduction": "karat.report.reproduction.document:reproduction_document",
-        "SegmentExplanations": "karat.report.segment.explanations:explanations_document",
+        "MetricCatalogue": "karat.report.documents.evalsets:catalogue_document",
+        "Reproduction": "karat.report.reproduction:reproduction_document",
+        "SegmentExplanations": "karat.report.segment.document:explanations_document",
     },
 )
 """Class of a result -> the function `(result, command) -> Document`."""
@@ -126,7 +126,7 @@ class Result:
         write(self.document(), path, spreadsheet_safe=spreadsheet_safe)
 
     def _repr_html_(self) -> str:
-        return str(load("karat.report.render.webpage:render_notebook")(self.document()))
+        return str(load("karat.report.render.html:render_notebook")(self.document()))
 
     def __repr__(self) -> str:
         rows = f"{len(self.rows):,} row{'s' * (len(self.rows) != 1)}"

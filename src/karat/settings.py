@@ -8,45 +8,16 @@ from __future__ import annotations
 
 import difflib
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from karat.errors import InputError, MetricError, quoted
 
 Choices = Mapping[str, str] | Callable[[], Any]
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def renamed(**old: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator by which old names of arguments still work for a release, with a warning.
-
-    `renamed(bootstrap="resamples")` is for a function whose argument `bootstrap` is `resamples`
-    now.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def called(*args: P.args, **given: P.kwargs) -> R:
-            for name in old.keys() & given.keys():
-                new = old[name]
-                if new in given:
-                    raise InputError(f"{name} is now {new}: give {new} alone")
-                warnings.warn(f"{name} is now {new}", FutureWarning, stacklevel=2)
-                given[new] = given.pop(name)
-            return function(*args, **given)
-
-        return called
-
-    return decorate
 
 
 def setting(

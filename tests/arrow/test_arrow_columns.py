@@ -217,7 +217,7 @@ def test_a_code_outside_its_dictionary_is_refused() -> None:
 
 
 def test_segments_that_are_too_large_are_named_with_their_row(monkeypatch: Any) -> None:
-    monkeypatch.setattr("karat.metrics.pairs.MOST_CELLS", 4)
+    monkeypatch.setattr("karat.metrics.pairs.MAX_LCS_CELLS", 4)
     table = pa.table({"candidate": ["x", "a b c"], "reference": ["x", "d e f"]})
     with pytest.raises(kt.InputError, match=r"table: segment 2: .*too many"):
         kt.arrow.sums(table, "rougeL")

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from karat.arrow.formats import delimited, regular_rows, text_lines
-from karat.arrow.formats.delimited_rows import COMMAS, TABS, Dialect
+from karat.arrow.formats import delimited, text_lines
+from karat.arrow.formats.delimited import COMMAS, TABS, Dialect
 from karat.arrow.pieces import Piece, table_format
 from karat.errors import InputError
 
@@ -187,7 +187,7 @@ def test_kernel_equals_csv(
     path = tmp_path_factory.getbasetemp() / "fuzzed.csv"
     path.write_bytes((head + "".join(parts)).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regular_rows, "BYTES_READ", size)
+        patch.setattr(text_lines, "BYTES_READ", size)
         found = outcome(delimited.read_delimited, COMMAS, path)
     assert found == outcome(delimited.read_carefully, COMMAS, path)
 
@@ -211,5 +211,5 @@ def test_what_csv_writes_is_read(
     path = tmp_path_factory.getbasetemp() / "written.csv"
     path.write_bytes(out.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regular_rows, "BYTES_READ", size)
+        patch.setattr(text_lines, "BYTES_READ", size)
         assert outcome(delimited.read_delimited, dialect, path) == rows

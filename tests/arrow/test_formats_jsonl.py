@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from karat import _kernel
 from karat.arrow.batches import table_batches
 from karat.arrow.columns import Columns, kind_of
-from karat.arrow.formats import regular_rows
+from karat.arrow.formats import text_lines
 from karat.arrow.formats.jsonl import read_carefully, read_jsonl
 from karat.arrow.pieces import Piece, table_format
 from karat.errors import InputError
@@ -264,7 +264,7 @@ def test_kernel_equals_json(
     path.write_bytes((first_line + "".join(map("".join, zip(lines, ends, strict=False)))).encode())
     piece = Piece(str(path), "jsonl", 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regular_rows, "BYTES_READ", size)
+        patch.setattr(text_lines, "BYTES_READ", size)
         found = outcome(read_jsonl(piece, ["a"]))
     assert found == outcome(read_carefully(piece, ["a"]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from karat.arrow.formats import duckdb_parquet, parquet
+from karat.arrow.formats import parquet
 from karat.arrow.pieces import Piece
 from karat.errors import InputError, MissingExtra
 
@@ -18,7 +18,7 @@ pytest.importorskip("duckdb")
 
 @pytest.fixture
 def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None if name == "pyarrow" else name)
 
     def missing(name: str) -> Any:
         raise MissingExtra(name)
@@ -56,7 +56,7 @@ def rows_of(pieces: list[Piece], columns: list[str] | None) -> list[dict[str, An
 def test_same_pieces_and_rows(
     path: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setattr("karat.arrow.formats.row_groups.ROWS_PER_PIECE", 1000)
+    monkeypatch.setattr("karat.arrow.formats.parquet.ROWS_PER_PIECE", 1000)
     pieces, names = parquet.parquet_pieces(path), parquet.parquet_columns(path)
     wanted = [None, ["references", 'odd "name"'], ["none"]]
     expected = [rows_of(pieces[1:], columns) for columns in wanted]
@@ -85,7 +85,7 @@ def test_refused_by_duckdb(tmp_path: Path, path: str) -> None:
 
 @pytest.mark.usefixtures("without_pyarrow")
 def test_memory_is_bounded(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(duckdb_parquet._SETTINGS, "memory_limit", "100KB")
+    monkeypatch.setitem(parquet._DUCKDB_SETTINGS, "memory_limit", "100KB")
     with pytest.raises(InputError, match="DuckDB needs more than 1GB; read it with pyarrow"):
         rows_of([Piece(path, "parquet", 0)], None)
 

@@ -13,10 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import karat as kt
-from karat.arrow import jobs, table_scores
-from karat.arrow.formats import duckdb_parquet
-from karat.arrow.formats.parquet import parquet_has_nulls, parquet_pieces
-from karat.arrow.frames import measured
+from karat.arrow import frame_scores, jobs, table_scores
+from karat.arrow.formats.parquet import duckdb_has_nulls, parquet_has_nulls, parquet_pieces
 from karat.arrow.statistics import Measure
 from karat.cli.main import main
 
@@ -292,7 +290,7 @@ def test_nulls_elsewhere_are_no_reason_to_refuse(form: str, tmp_path: Path) -> N
 def test_worst_segments_of_too_many_rows_are_refused_before_the_work(
     no_work: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module in (table_scores, measured, jobs):
+    for module in (table_scores, frame_scores, jobs):
         monkeypatch.setattr(module, "MOST_ROWS", 10)
     monkeypatch.setattr("karat.stats.buckets.MOST_ROWS", 10)
     path = str(in_form(ROWS, "parquet", tmp_path))
@@ -329,8 +327,8 @@ def test_duckdb_sees_the_nulls_that_pyarrow_sees(tmp_path: Path) -> None:
         rows[-1][column] = gap
         (piece,) = parquet_pieces(str(in_form(rows, "parquet", tmp_path)))
         other = "references" if column == "output" else "output"
-        for has_nulls in (parquet_has_nulls, duckdb_parquet.has_nulls):
+        for has_nulls in (parquet_has_nulls, duckdb_has_nulls):
             assert has_nulls(piece, [column])
             assert not has_nulls(piece, [other, "system", "id"])
     (piece,) = parquet_pieces(str(complete))
-    assert not duckdb_parquet.has_nulls(piece, ["output", "references"])
+    assert not duckdb_has_nulls(piece, ["output", "references"])

@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import karat as kt
-from karat.arrow import jobs, pieces, table_scores
-from karat.arrow.formats import row_groups
-from karat.arrow.frames import measured
+from karat.arrow import frame_scores, jobs, pieces, table_scores
+from karat.arrow.formats import parquet
 from karat.arrow.shards import read_shard
 from karat.stats import buckets as buckets_module
 
@@ -54,7 +53,7 @@ METRICS = ["bleu", "rougeL", "gtm"]
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three files of several row groups each, which are pieces of their own."""
-    monkeypatch.setattr(row_groups, "ROWS_PER_PIECE", 20)
+    monkeypatch.setattr(parquet, "ROWS_PER_PIECE", 20)
     folder = tmp_path / "data"
     folder.mkdir()
     for i in range(3):
@@ -97,7 +96,7 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keep_up_to(rows: int) -> None:
-        for module in (buckets_module, table_scores, measured):
+        for module in (buckets_module, table_scores, frame_scores):
             monkeypatch.setattr(module, "MOST_ROWS", rows)
 
     keep_up_to(3 * COUNT - 1)
@@ -262,10 +261,9 @@ SLOW = """
 import sys, time
 import karat as kt
 from karat.arrow import shards
-from karat.arrow.formats import row_groups
-from karat.arrow.frames import measured
+from karat.arrow.formats import parquet
 
-row_groups.ROWS_PER_PIECE = 20
+parquet.ROWS_PER_PIECE = 20
 measure = shards.measure_piece
 
 def slow(*given):

@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import karat as kt
-from karat.report.gate.github import MOST_BYTES, gate_annotations, gate_summary
-from karat.report.gate.junit import junit_xml
+from karat.report.gates import MOST_BYTES, gate_annotations, gate_summary, junit_xml
 
 Called = Callable[..., Any]
 TEXTS = {

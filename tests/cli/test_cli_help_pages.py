@@ -102,7 +102,7 @@ def test_one_name_is_one_kind_of_value_everywhere() -> None:
     for _, param in OPTIONS:
         for name in param.opts:
             if not name.startswith("--"):
-                long.setdefault(name, set()).add(str(getattr(param, "spelling", "")))
+                long.setdefault(name, set()).update(set(param.opts) - {name})
     several = {name: found for name, found in long.items() if len(found) > 1}
     assert several == {"-s": {"--segment", "--statistic"}}
 

@@ -117,8 +117,3 @@ def test_dimensions_of_models_have_no_human_scores(called: Called, folder: Path)
     (model,) = (row for row in judges["judges"] if row["kind"] == "model")
     assert (model["dimension"], model["judgements"], model["r"]) == ("preference", 3, None)
     assert model["note"] == "no overlap with people: cannot be compared"
-
-
-def test_an_option_of_readers_has_another_name(called: Called) -> None:
-    done = called("data", "check", "demo", "--option", "judgements=f1")
-    assert "karat: note: --option judgements is now --option scores" in done.stderr

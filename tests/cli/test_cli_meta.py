@@ -16,7 +16,7 @@ import pytest
 import karat as kt
 from karat.cli.commands.meta import meta_command
 from karat.meta.experiment import Experiment, read_experiment
-from karat.meta.plane.fit import CELLS
+from karat.meta.plane import CELLS
 
 Called = Callable[..., Any]
 Output = Callable[..., str]

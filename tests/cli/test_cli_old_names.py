@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,7 @@ import karat as kt
 Called = Callable[..., Any]
 TEXTS = ("a.txt", "-r", "ref1.txt", "-m", "bleu")
 PLANE = ("plane", "fit", "demo", "-d", "fluency", "--resamples", "2")
-TREE = "1\tit\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\trains\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 
-TRAIN = ("realize", "train", "t.conllu", "-o", "m.npz")
 
 RENAMED = [
     (("score", *TEXTS, "--bootstrap", "9"), "--bootstrap", "--resamples"),
@@ -31,7 +28,6 @@ RENAMED = [
         "--references",
         "--reference-counts",
     ),
-    ((*TRAIN, "--model", "fergus"), "--model", "--realizer"),
 ]
 
 
@@ -39,7 +35,6 @@ RENAMED = [
 def test_an_old_name_works_with_one_note(
     folder: Path, called: Called, args: tuple[str, ...], old: str, new: str
 ) -> None:
-    (folder / "t.conllu").write_text(TREE)
     (folder / "two.tsv").write_text("a house\tein Haus\n")
     done = called(*args)
     assert (done.returncode, done.stderr) == (0, f"karat: note: {old} is now {new}\n")
@@ -68,20 +63,6 @@ def test_references_of_a_grid_were_arguments(called: Called) -> None:
     assert done.stdout == called("grid", "a.txt", "-r", "ref1.txt", "-r", "ref2.txt").stdout
 
 
-def test_the_model_of_a_realiser_was_an_argument(folder: Path, called: Called) -> None:
-    (folder / "t.conllu").write_text(TREE)
-    assert called(*TRAIN, "--realizer", "fergus").returncode == 0
-    done = called("realize", "generate", "m.npz", "t.conllu")
-    note = "karat: note: MODEL TREES is now TREES --model MODEL\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, "it rains\n", note)
-    assert called("realize", "generate", "t.conllu", "--model", "m.npz").stdout == "it rains\n"
-    done = called("realize", "generate", "t.conllu")
-    assert done.stderr.startswith("karat: Missing option '--model'. For example: karat realize ")
-    done = called("realize", "generate", "m.npz", "t.conllu", "more")
-    assert done.stderr.endswith("karat: Got unexpected extra argument (more)\n")
-    assert done.returncode == 2
-
-
 def test_a_report_was_an_option(folder: Path, called: Called) -> None:
     asked = ("nuggets", "score", "heron", "wren", "-k", "demo-nuggets")
     done = called(*asked, "--report", "old.html")
@@ -91,46 +72,6 @@ def test_a_report_was_an_option(folder: Path, called: Called) -> None:
     old, new = ((folder / name).read_text("utf-8") for name in ("old.html", "new.html"))
     assert old.partition("<footer")[0] == new.partition("<footer")[0]
     assert 'href="#answer-' in new
-
-
-def test_the_page_of_meta_is_the_full_report(folder: Path, called: Called) -> None:
-    asked = ("meta", "demo", "-m", "bleu", "-d", "fluency", "--resamples", "2", "--trials", "2")
-    assert called(*asked, "--report", "old.html").stderr.startswith("karat: note: --report is now")
-    assert called(*asked, "-o", "new.html").stdout == ""
-    old, new = ((folder / name).read_text("utf-8") for name in ("old.html", "new.html"))
-    assert old.partition("<footer")[0] == new.partition("<footer")[0]
-
-
-def test_settings_of_the_plane_were_options(called: Called) -> None:
-    done = called(*PLANE, "--splits", "2", "--stem", "porter", "-f", "json")
-    assert done.stderr == "karat: note: --stem is now -m aev:stem=NAME\n"
-    new = called(*PLANE, "--splits", "2", "-m", "aev:stem=porter", "-f", "json")
-    assert json.loads(done.stdout)["rows"] == json.loads(new.stdout)["rows"]
-
-
-def test_trials_of_the_bootstrap_test_are_resamples(called: Called) -> None:
-    asked = ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu")
-    old = called(*asked, "--trials", "30")
-    note = "karat: note: --trials of the bootstrap test is now --resamples\n"
-    assert (old.returncode, old.stderr) == (0, note)
-    new = called(*asked, "--resamples", "30")
-    assert (new.stdout, new.stderr) == (old.stdout, "")
-    both = called(*asked, "--test", "randomization", "--trials", "30", "--resamples", "20")
-    assert both.stderr == ""
-    assert "from 20 bootstrap resamples" in both.stdout
-    assert "30 trials" in " ".join(both.stdout.split())
-
-
-# ---------------------------------------------------------------------------------- in Python
-
-
-def test_old_arguments_work_with_a_warning() -> None:
-    given = (["a b c"], ["a b d"], "chrf")
-    with pytest.warns(FutureWarning, match="bootstrap is now resamples"):
-        old = kt.score(*given, bootstrap=5)  # type: ignore[call-arg]
-    assert old.rows == kt.score(*given, resamples=5).rows
-    with pytest.raises(kt.InputError, match="bootstrap is now resamples: give resamples alone"):
-        kt.score(*given, bootstrap=5, resamples=5)  # type: ignore[call-arg]
 
 
 def test_a_bootstrap_test_has_one_number_of_resamples() -> None:

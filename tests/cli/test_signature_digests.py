@@ -15,9 +15,9 @@ from oracles.tiny_embeddings import write_model2vec
 import karat as kt
 from karat.evalset.saving import save_evalset
 from karat.metrics.names import parse
-from karat.paraphrase.combine.svr import Setting
+from karat.paraphrase.pem.combination import Setting
+from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import judged_rows
-from karat.paraphrase.pem.metric_features import as_features
 from karat.paraphrase.pem.model import PEM
 from karat.storage.digests import bytes_digest, data_digest, file_digest
 

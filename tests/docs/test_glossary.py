@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from karat.report.glossary import definitions
+from karat.report.render.html import definitions
 from tools.docs.markdown import anchors, links
 from tools.docs.sentences import sentences, words
 

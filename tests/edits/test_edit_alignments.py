@@ -14,7 +14,7 @@ from oracles.strategies import any_text, id_rows
 
 import karat as kt
 from karat.errors import InputError
-from karat.metrics.explain.edits import KINDS, SCRIPTS
+from karat.metrics.accuracy import KINDS, SCRIPTS
 
 COSTS = {"accuracy": edit_tables.ACCURACY, "unit": edit_tables.UNIT}
 rows = st.one_of(id_rows(3, 12), id_rows(6, 40), id_rows(2, 150), id_rows(30, 150))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.estimation.drawing import draw_units
+from karat.estimation.planning import draw_units
 
 
 def test_units_are_drawn_once_and_in_order() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import JudgeValues
 from karat.estimation.planning import inclusion_probabilities, plan_units, systematic
+from karat.estimation.samples import JudgeValues
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
@@ -21,7 +21,7 @@ from karat.estimation.system_estimates import (
     labels_to_halve,
     predict,
 )
-from karat.evalset.added.judgement_files import has_ratings
+from karat.evalset.additions import has_ratings
 
 SEGMENTS = 40
 

@@ -12,17 +12,16 @@ import pytest
 import karat as kt
 from karat.estimation.estimate_results import Estimate
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import judge_values
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import Sample, Scale, judge_values
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
     estimate_system,
     predict,
 )
-from karat.evalset.judged_pairs import JudgedPair
+from karat.evalset.judgements import JudgedPair
 from karat.progress import silent
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 
 SYSTEMS, SEGMENTS = 5, 60
 

@@ -10,7 +10,7 @@ import pytest
 
 from karat.estimation.samples import Sample, Scale
 from karat.estimation.system_estimates import SystemBias, judge_bias, predict
-from karat.stats.estimates.sampling import Design
+from karat.stats.population import Design
 
 UNITS = 40
 LEVELS = np.array([1.0, 2.0, 3.0, 6.0])

@@ -16,15 +16,15 @@ from oracles.judged_pair_loops import both_orders, score_and_error
 
 import karat as kt
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import JudgeValues
+from karat.estimation.samples import JudgeValues
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
     estimate_system,
     predict,
 )
-from karat.evalset.judged_pairs import JudgedPair, win_shares
-from karat.stats.estimates.judged_pairs import on_units, unit_values
+from karat.evalset.judgements import JudgedPair, win_shares
+from karat.stats.estimates import on_units, unit_values
 
 SEGMENTS = 60
 NAMES = ("A", "B", "C")

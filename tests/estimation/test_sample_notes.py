@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.estimation.estimate_results import Estimate
-from karat.evalset.judged_pairs import JudgedPair
+from karat.evalset.judgements import JudgedPair
 
 SEGMENTS = 40
 SPREAD = [*range(0, SEGMENTS, 2)]

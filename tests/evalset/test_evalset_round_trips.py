@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.evalset.formats import directory
-from karat.evalset.judge_kinds import KINDS
+from karat.evalset.judgements import KINDS
 
 FORMATS = ("dir", "jsonl")
 both = pytest.mark.parametrize("format", FORMATS)

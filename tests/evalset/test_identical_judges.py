@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.estimation.pair_samples import pair_labels
-from karat.evalset.judged_pairs import JudgedPair
-from karat.evalset.judgements import identical_judges
+from karat.estimation.evalset_samples import pair_labels
+from karat.evalset.judgements import JudgedPair, identical_judges
 from karat.stats.correlation import pearson
-from karat.stats.judges.agreement import intraclass, krippendorff_alpha
+from karat.stats.judges import intraclass, krippendorff_alpha
 
 N = 60
 

@@ -14,7 +14,7 @@ def test_estimates_hold_and_are_narrower(karat_data: Path, monkeypatch: pytest.M
     import estimates_nuggets as experiment
 
     monkeypatch.setenv("KARAT_DATA", str(karat_data))
-    nuggets = experiment.whole(kt.load_nuggets("rag24"))
+    nuggets = experiment.answering_all(kt.load_nuggets("rag24"))
     assert len(nuggets.runs) == 43
     found = experiment.held(nuggets, "A", ["words"], 20)
     assert found.judged.shape == (20, 43)
@@ -29,11 +29,11 @@ def test_runs_are_judged_as_the_cases_say() -> None:
     def judged(judge: experiment.Judge) -> list[int]:
         return sorted(judge(np.random.default_rng(1), 6, 20).sum(axis=1).tolist())
 
-    assert judged(experiment.same(0)) == [10] * 6
-    assert judged(experiment.same(2)) == [10] * 4 + [20] * 2
-    assert judged(experiment.own) == [10] * 6
-    assert judged(experiment.some(2)) == [0] * 4 + [20] * 2
-    together = experiment.same(0)(np.random.default_rng(1), 6, 20)
+    assert judged(experiment.same_questions(0)) == [10] * 6
+    assert judged(experiment.same_questions(2)) == [10] * 4 + [20] * 2
+    assert judged(experiment.own_questions) == [10] * 6
+    assert judged(experiment.some_runs(2)) == [0] * 4 + [20] * 2
+    together = experiment.same_questions(0)(np.random.default_rng(1), 6, 20)
     assert (together == together[0]).all()
-    apart = experiment.own(np.random.default_rng(1), 6, 20)
+    apart = experiment.own_questions(np.random.default_rng(1), 6, 20)
     assert len({tuple(row) for row in apart.tolist()}) == 6

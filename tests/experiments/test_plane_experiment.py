@@ -8,7 +8,7 @@ import pytest
 
 import karat as kt
 from karat.evalset.flooding import Flood
-from karat.meta.plane.predictions import predicted
+from karat.meta.plane_study import predicted
 from karat.stats.correlation import pearson
 
 ADEQUACY, FLUENCY = experiment.DEMO
@@ -34,7 +34,7 @@ def test_names_tell_planes_apart() -> None:
 
 
 def test_few_systems_leave_out_what_they_cannot_tell(found: experiment.Fitted) -> None:
-    assert found.few
+    assert found.has_few_systems
     assert found.halves is None
     assert found.fit.over == "segments"
     row = dict(zip(experiment.SUMMARY, experiment.summary_row(found), strict=True))

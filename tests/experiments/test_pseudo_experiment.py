@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.meta.levels import drawn_means
+from karat.meta.agreement import drawn_means
 from karat.meta.scores import ScoredSet, score_evalset
 from karat.stats.correlation import pearson
 
@@ -85,7 +85,7 @@ def test_combinations_are_pooled(curves: list[experiment.Curves]) -> None:
     numbers = {c.references: c.combinations for c in curves}
     assert numbers == {1: 3, 3: 1}
     for curve in curves:
-        assert len(curve.found[0].values) == curve.combinations * STUDY.repeats
+        assert len(curve.points[0].values) == curve.combinations * STUDY.repeats
 
 
 def test_one_reference_is_compared_with_three(curves: list[experiment.Curves]) -> None:

@@ -83,7 +83,7 @@ def scored(candidate: str, reference: str, *names: str) -> Read:
 def tree_references(folder: Path) -> object:
     """Score text against trees."""
     import karat as kt
-    from karat.text.conllu import read_conllu
+    from karat.text.trees import read_conllu
 
     found = read_conllu(folder / "t.conllu")
     return kt.metric("simple_tree_accuracy").corpus(folder / "x.txt", found, threads=1)
@@ -179,14 +179,14 @@ def metric_string(folder: Path) -> object:
 
 
 def sgml(folder: Path) -> object:
-    from karat.evalset.formats.gtm_sgml import align, read_gtm_sgml
+    from karat.evalset.aligned_texts import align, read_gtm_sgml
 
     file = read_gtm_sgml(folder / "x.txt")
     return align(file, [file])
 
 
 def stop_list(folder: Path) -> object:
-    from karat.text.stopwords import stop_words
+    from karat.text.tokens import stop_words
 
     return stop_words(str(folder / "stop.txt"))
 

@@ -10,10 +10,18 @@ import pytest
 import scipy.stats
 
 import karat as kt
-from karat.gating.decisions import FAIL, PASS, UNDECIDED, GateRow, decide, items_to_decide, widening
+from karat.gating.decisions import (
+    FAIL,
+    PASS,
+    UNDECIDED,
+    GateRow,
+    about_row,
+    decide,
+    items_to_decide,
+    widening,
+)
+from karat.gating.gates import Paired
 from karat.gating.items import Measured
-from karat.gating.matching import Paired
-from karat.gating.sentences import about_row
 from karat.progress import silent
 from karat.stats.resampling import bootstrap_sums, interval
 

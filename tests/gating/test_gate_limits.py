@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.gating.limits import LimitError, limits_of
+from karat.gating.decisions import LimitError, limits_of
 
 NAMES = ["chrf", "chrf:words=2", "cosine:model=wordllama,case=lower", "f"]
 

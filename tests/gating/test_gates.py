@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import karat as kt
-from karat.gating.matching import setting_changes
+from karat.gating.gates import setting_changes
 from karat.registry import declared
 
 REFERENCES = [[f"the cat number {i} sat on the mat", f"cat {i} was on a mat"] for i in range(40)]
@@ -345,7 +345,7 @@ def test_a_source_of_another_program_and_missing_scores(tmp_path: Path) -> None:
             kt.gate([None] * 30, "x", **asked)
     finally:
         declared("sources").pop("lengths", None)
-        from karat.gating.sources import SOURCES
+        from karat.gating.items import SOURCES
 
         SOURCES._entries.pop("lengths", None)
 

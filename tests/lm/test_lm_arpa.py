@@ -16,7 +16,7 @@ from oracles.lm_formulas import Gram, backed_off
 
 import karat as kt
 from karat.errors import InputError, OutputError
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 SMALL = """\
 \\data\\

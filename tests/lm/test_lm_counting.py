@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.lm_formulas import BOS, EOS, Gram, KneserNey, count
 
 from karat import _kernel
-from karat.lm.scratch import Scratch
+from karat.lm.training import Scratch
 
 WORDS = ["<unk>", BOS, EOS, "a", "b", "c"]
 SENTENCE = st.lists(st.sampled_from(["a", "b", "c", "<unk>"]), max_size=8)

@@ -14,7 +14,7 @@ from oracles.lm_formulas import BOS, EOS, UNK, Katz, KneserNey, count, known_wor
 
 import karat as kt
 from karat.errors import InputError
-from karat.lm.kneser_ney import FALLBACK, discounts
+from karat.lm.smoothing import FALLBACK, discounts
 
 SMOOTHING = {"kneser-ney": KneserNey, "katz": Katz}
 WORDS = st.sampled_from(["a", "a", "a", "a", "b", "b", "c", "d", "e", "f", "g"])

@@ -20,11 +20,10 @@ from oracles import lm_whole_arrays
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError, OutputError
-from karat.lm import scratch, train_model
-from karat.lm.memory import LEAST, Memory
-from karat.lm.training import trained
-from karat.storage.npy import FileArray
-from karat.storage.temporary import temporary_file
+from karat.lm import train_model, training
+from karat.lm.training import LEAST, Memory, trained
+from karat.storage.arrays import FileArray
+from karat.storage.output import temporary_file
 
 SMOOTHING = ["kneser-ney", "katz"]
 WORDS = st.sampled_from(["a", "a", "a", "a", "b", "b", "c", "d", "e", "f", "g"])
@@ -119,7 +118,7 @@ def test_files_are_used_only_where_memory_is_short(monkeypatch: pytest.MonkeyPat
         opened.append(purpose)
         return temporary_file(purpose)
 
-    monkeypatch.setattr(scratch, "temporary_file", counted)
+    monkeypatch.setattr(training, "temporary_file", counted)
     arrays(long_text(20_000), None)
     assert not opened
     arrays(long_text(20_000), Tiny(100_000, 5000))
@@ -191,7 +190,7 @@ def test_a_full_disk_is_told_in_one_sentence(
     def full(purpose: str) -> IO[bytes]:
         return open("/dev/full", "r+b", buffering=0)
 
-    monkeypatch.setattr(scratch, "temporary_file", full)
+    monkeypatch.setattr(training, "temporary_file", full)
     with pytest.raises(OutputError, match=r"n-grams are sorted there\): No space left on device"):
         train_model(long_text(3000), tmp_path / name, 3, memory=Tiny(1000, 1000))
     assert list(tmp_path.iterdir()) == []
@@ -214,13 +213,13 @@ def test_it_stops_in_every_pass(tmp_path: Path, what: str) -> None:
 def opened_files(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of all files that training opens from now on."""
     numbers: list[int] = []
-    opened = scratch.Scratch.open
+    opened = training.Scratch.open
 
     def told() -> int:
         numbers.append(opened())
         return numbers[-1]
 
-    monkeypatch.setattr(scratch.Scratch, "open", staticmethod(told))
+    monkeypatch.setattr(training.Scratch, "open", staticmethod(told))
     return numbers
 
 

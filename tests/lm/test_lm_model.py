@@ -10,9 +10,9 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError, Interrupted
-from karat.lm import token_batches
-from karat.lm.counting import SPECIAL
-from karat.text.recipe import Recipe
+from karat.lm import training
+from karat.lm.tables import SPECIAL
+from karat.text.tokens import Recipe
 
 TEXT = ["the cat sat on the mat", "the dog sat", "a cat ran", "The dog ran to the cat"] * 3
 
@@ -124,7 +124,7 @@ def test_threads_and_runs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     text = [f"{line} w{i % 700}" for i, line in enumerate(TEXT * 200)]
     one = kt.LanguageModel.train(text, 3, threads=1, vocabulary=500)
     expected = one.score(text, threads=1)
-    monkeypatch.setattr(token_batches, "SEGMENTS_PER_BATCH", 256)
+    monkeypatch.setattr(training, "SEGMENTS_PER_BATCH", 256)
     several = kt.LanguageModel.train(text, 3, threads=3, vocabulary=500)
     for name, array in one.arrays.items():
         np.testing.assert_array_equal(array, several.arrays[name])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.evalset.formats.gtm_sgml import Aligned, align, read_gtm_sgml
+from karat.evalset.aligned_texts import Aligned, align, read_gtm_sgml
 
 ONE = '<doc docid="d" sysid="s">\n<seg id=1> a  b </seg>\n<seg id=2>c</seg>\n</doc>\n'
 

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import karat as kt
-from karat.evalset.formats.gtm_sgml import align, read_gtm_sgml
+from karat.evalset.aligned_texts import align, read_gtm_sgml
 
 pytest.importorskip("resource", reason="the processor time of children needs POSIX")
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -8,11 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import resampled_pairs
 
-import karat.meta.bootstrap as module
+import karat.meta.agreement as module
 from karat.errors import InputError
-from karat.meta.bootstrap import OVER, bootstrap, drawn_places, percentiles
+from karat.meta.agreement import (
+    MATRIX_LEVELS,
+    OVER,
+    agreement,
+    bootstrap,
+    drawn_places,
+    percentiles,
+)
 from karat.meta.evaluation import rank_metrics
-from karat.meta.levels import MATRIX_LEVELS, agreement
 from karat.stats.correlation import STATISTICS, Statistic, pearson_rows
 
 

@@ -14,9 +14,9 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
+from karat.meta.agreement import MATRIX_LEVELS, agreement
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment, read_experiment
-from karat.meta.levels import MATRIX_LEVELS, agreement
 from karat.meta.views import LEVELS
 from karat.stats.correlation import STATISTICS
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.meta import levels
-from karat.stats.correlation import STATISTICS
-from karat.stats.ties import calibrate
+from karat.meta import agreement
+from karat.stats.correlation import STATISTICS, calibrate
 
 BY = sorted(name for name in set(STATISTICS) - {"acc-eq", "spa"} if not STATISTICS[name].pooled)
 
@@ -41,7 +40,7 @@ def test_groups_are_averaged_where_they_are_defined(by: str, seed: int) -> None:
         ("by-system", list(zip(human, metric, strict=True))),
     ):
         values = [statistic(h, m) for h, m in pairs]
-        found = levels.agreement(human, metric, by, level)
+        found = agreement.agreement(human, metric, by, level)
         assert found.value == pytest.approx(means(values), abs=1e-12, nan_ok=True)
         assert found.left_out == sum(np.isnan(values))
         assert found.groups + found.left_out == len(pairs)
@@ -51,13 +50,13 @@ def test_groups_are_averaged_where_they_are_defined(by: str, seed: int) -> None:
 def test_only_cells_with_both_scores_count(seed: int) -> None:
     human, metric = matrices(seed)
     both = ~np.isnan(human + metric)
-    pooled = levels.agreement(human, metric)
+    pooled = agreement.agreement(human, metric)
     assert pooled.points == both.sum()
     assert pooled.value == pytest.approx(STATISTICS["pearson"](human[both], metric[both]))
     rows = [s for s in range(5) if both[s].any()]
     h = [human[s][both[s]].mean() for s in rows]
     m = [metric[s][both[s]].mean() for s in rows]
-    system = levels.agreement(human, metric, at="system")
+    system = agreement.agreement(human, metric, at="system")
     assert system.points == len(rows)
     assert system.value == pytest.approx(STATISTICS["pearson"](h, m), nan_ok=True)
 
@@ -65,20 +64,20 @@ def test_only_cells_with_both_scores_count(seed: int) -> None:
 def test_documents_are_means_of_their_segments() -> None:
     human, metric = matrices(1)
     documents = ["b", "a", "b", "b", "c", "a", "c"]
-    h, _ = levels.shared(human, metric)
-    found = levels.document_means(h, documents)
+    h, _ = agreement.shared(human, metric)
+    found = agreement.document_means(h, documents)
     assert found.shape == (5, 3)
     for column, name in enumerate("bac"):
         chosen = [k for k, one in enumerate(documents) if one == name]
         wanted = [means(row[chosen]) for row in h]
         assert np.allclose(found[:, column], wanted, equal_nan=True)
     with pytest.raises(InputError, match="2 documents for 7 segments: expected one a segment"):
-        levels.document_means(h, ["a", "b"])
+        agreement.document_means(h, ["a", "b"])
 
 
 def test_tie_calibration_is_over_all_groups_of_a_level() -> None:
     human, metric = matrices(3)
-    found = levels.agreement(human, metric, "acc-eq", "item")
+    found = agreement.agreement(human, metric, "acc-eq", "item")
     wanted = calibrate(human.T, metric.T)
     assert (found.value, found.groups, found.left_out) == (
         wanted.accuracy,
@@ -98,27 +97,27 @@ def test_tie_calibration_is_over_all_groups_of_a_level() -> None:
 )
 def test_what_is_undefined_says_why(level: str, metric: np.ndarray, why: str) -> None:
     human = np.arange(12.0).reshape(3, 4)
-    found = levels.agreement(human, metric, "pearson", level)
+    found = agreement.agreement(human, metric, "pearson", level)
     assert np.isnan(found.value)
     assert found.why == why
 
 
 def test_one_system_has_no_system_level() -> None:
     human = np.arange(4.0).reshape(1, 4)
-    assert levels.agreement(human, human, at="system").why == "1 point, at least 2 are needed"
-    assert levels.agreement(human, human).value == pytest.approx(1)
+    assert agreement.agreement(human, human, at="system").why == "1 point, at least 2 are needed"
+    assert agreement.agreement(human, human).value == pytest.approx(1)
 
 
 def test_shapes_and_names_are_checked() -> None:
     with pytest.raises(InputError, match="level 'words': expected one of system, segment"):
-        levels.agreement(np.ones((2, 3)), np.ones((2, 3)), at="words")
+        agreement.agreement(np.ones((2, 3)), np.ones((2, 3)), at="words")
     with pytest.raises(InputError, match="expected the same, systems x segments"):
-        levels.agreement(np.ones((2, 3)), np.ones((2, 4)))
+        agreement.agreement(np.ones((2, 3)), np.ones((2, 4)))
     with pytest.raises(InputError, match="expected the same, systems x segments"):
-        levels.agreement(np.ones(3), np.ones(3))
+        agreement.agreement(np.ones(3), np.ones(3))
 
 
-@pytest.mark.parametrize("level", levels.MATRIX_LEVELS)
+@pytest.mark.parametrize("level", agreement.MATRIX_LEVELS)
 def test_spa_is_never_plain_accuracy(level: str) -> None:
     with pytest.raises(InputError, match="spa is of matrices"):
-        levels.agreement(*matrices(1), "spa", level)
+        agreement.agreement(*matrices(1), "spa", level)

@@ -18,14 +18,13 @@ from scipy import stats as scipy_stats
 import karat as kt
 from karat.evalset.catalogue import VARIABLE
 from karat.evalset.loading import KNOWN
-from karat.meta.documents.reliability import reliability
 from karat.meta.evaluation import meta_evaluate
 from karat.meta.experiment import Experiment
-from karat.meta.plane.fit import fit_plane, judged
-from karat.meta.plane.predictions import predicted
-from karat.meta.plane.study import verdict
+from karat.meta.plane import fit_plane, judged
+from karat.meta.plane_study import predicted, verdict
+from karat.meta.reliability import reliability
 from karat.meta.scores import score_evalset
-from karat.text.stopwords import stop_words
+from karat.text.tokens import stop_words
 
 Load = Callable[[str], kt.EvalSet]
 

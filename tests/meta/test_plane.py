@@ -15,10 +15,10 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.bootstrap import drawn_places
-from karat.meta.plane import fit as p
-from karat.meta.plane import study as plane_study
-from karat.meta.plane.predictions import Region, predicted
+from karat.meta import plane as p
+from karat.meta import plane_study
+from karat.meta.agreement import drawn_places
+from karat.meta.plane_study import Region, predicted
 from karat.meta.scores import score_evalset
 
 SEEDS = st.integers(0, 2**32)

@@ -17,9 +17,9 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.bootstrap import drawn_places
-from karat.meta.plane.cells import BLEU_CELL
-from karat.meta.plane.groups import GROUPINGS, Lengths, grouped, parse_grouping
+from karat.meta.agreement import drawn_places
+from karat.meta.plane import BLEU_CELL
+from karat.meta.plane_study import GROUPINGS, Lengths, grouped, parse_grouping
 from karat.registry import declared
 
 Output = Callable[..., str]

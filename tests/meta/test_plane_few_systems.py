@@ -9,8 +9,8 @@ import pytest
 
 import karat as kt
 from karat.cli.main import main
-from karat.meta.plane.fit import fit_plane, judged
-from karat.meta.plane.study import split_halves
+from karat.meta.plane import fit_plane, judged
+from karat.meta.plane_study import split_halves
 from karat.meta.scores import score_evalset
 
 OUTPUTS = {

@@ -13,7 +13,7 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.documents.reliability import reliability
+from karat.meta.reliability import reliability
 from karat.meta.scores import score_evalset
 from karat.meta.views import view
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.meta.bootstrap import bootstrap
+from karat.meta.agreement import agreement, bootstrap, perm_both
 from karat.meta.evaluation import rank_metrics
-from karat.meta.levels import agreement
-from karat.meta.perm_both import perm_both
-from karat.stats.significance.multiple import holm
+from karat.stats.multiple_tests import holm
 
 
 def metrics(seed: int = 1) -> tuple[np.ndarray, dict[str, np.ndarray]]:

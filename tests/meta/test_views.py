@@ -13,7 +13,7 @@ from oracles.small_sets import small_set
 
 import karat as kt
 from karat.errors import InputError
-from karat.meta.bootstrap import drawn_places
+from karat.meta.agreement import drawn_places
 from karat.meta.scores import score_evalset
 from karat.meta.views import LEVELS, view
 from karat.progress import silent

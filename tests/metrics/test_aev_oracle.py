@@ -19,7 +19,7 @@ from sizes import examples
 
 from karat.metrics.names import parse
 from karat.metrics.ngram import AEv
-from karat.text.stopwords import stop_words
+from karat.text.tokens import stop_words
 
 STOPS = frozenset({"the", "of", "a", "don't", "."})
 _SNOWBALL = Stemmer.Stemmer("porter")

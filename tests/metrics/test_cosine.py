@@ -25,10 +25,11 @@ from oracles.tiny_embeddings import (
 
 import karat as kt
 from karat.errors import InputError, MissingExtra
+from karat.metrics import cosine as cosine_module
+from karat.metrics import embedders
 from karat.metrics.base import Metric
-from karat.metrics.embedding import loading, vectors
-from karat.metrics.embedding.embedder import Embedded
-from karat.metrics.embedding.vectors import Vectors, cosines
+from karat.metrics.cosine import Vectors, cosines
+from karat.metrics.embedders import Embedded
 from karat.metrics.names import parse
 
 TEXTS = ["cat", "cat dog", "sat sat not", "dog cat sat", "not", "dog dog cat cat cat"]
@@ -117,8 +118,8 @@ def test_neither_batches_nor_threads_change_a_score(
 ) -> None:
     texts, references = TEXTS * 100, [[text] for text in reversed(TEXTS * 100)]
     expected = cosine(tiny).segments(texts, references, threads=1)
-    monkeypatch.setattr(vectors, "_TEXTS", 3)
-    vectors._shared.cache_clear()
+    monkeypatch.setattr(cosine_module, "_TEXTS", 3)
+    cosine_module._shared.cache_clear()
     found = cosine(tiny, batch=batch).segments(texts, references, threads=3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
     if batch == 1:
@@ -312,7 +313,7 @@ def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(MissingExtra, match=r"needs the package model2vec, .* 'karat\[embed\]'"):
         cosine(tmp_path).segments(["a"], [["a"]])
     monkeypatch.setitem(sys.modules, "wordllama", None)
-    loading._loaded.cache_clear()
+    embedders._loaded.cache_clear()
     with pytest.raises(MissingExtra, match="model wordllama needs the package wordllama"):
         cosine("wordllama").segments(["a"], [["a"]])
 
@@ -504,8 +505,8 @@ def test_wordllama_on_judged_paraphrases(
     mixed = wordllama.segments(judged.paraphrases, originals)
     assert agreement == pytest.approx(0.4257, abs=5e-4)
     assert np.corrcoef(mixed, judged.human)[0, 1] == pytest.approx(0.3076, abs=5e-4)
-    vectors._shared.cache_clear()
-    monkeypatch.setattr(vectors, "_TEXTS", 17)
+    cosine_module._shared.cache_clear()
+    monkeypatch.setattr(cosine_module, "_TEXTS", 17)
     assert lower.segments(judged.paraphrases, originals, threads=3).tolist() == found.tolist()
 
 

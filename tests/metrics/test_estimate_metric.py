@@ -15,7 +15,7 @@ from karat.evalset.draws import Draw
 from karat.evalset.judgements import Dimension
 from karat.metrics.names import parse
 from karat.settings import to_text
-from karat.stats.estimates.sampling import Design, expand, shares
+from karat.stats.population import Design, expand, shares
 
 Floats = NDArray[np.float64]
 NAME = "estimate:dimension=quality,judge=model"

@@ -18,8 +18,7 @@ from karat.metrics.chrf import ChrF
 from karat.metrics.names import METRICS, metric, parse
 from karat.metrics.ngram import BLEU, AEv
 from karat.metrics.rouge import RougeL, RougeLsum, RougeN
-from karat.text.stopwords import stop_digest
-from karat.text.tokenizers import REGISTRY, KernelTokenizer
+from karat.text.tokens import REGISTRY, KernelTokenizer, stop_digest
 
 ALL = [AEv, BLEU, ChrF, RougeN, RougeL, RougeLsum]
 PATHS = st.text(st.characters(exclude_characters=",|", exclude_categories=["Z", "C"]), min_size=1)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oracles.strategies import Corpus, corpora
 
 from karat.errors import InputError
-from karat.metrics.loop import run_batches
 from karat.metrics.names import parse
+from karat.metrics.pairs import run_batches
 from karat.text.references import as_references
 from karat.text.segments import Strings
 

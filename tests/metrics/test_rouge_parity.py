@@ -108,12 +108,12 @@ def test_nothing_in_common_and_nothing_at_all_give_zero(name: str) -> None:
 
 
 def test_too_large_a_table_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("karat.metrics.pairs.MOST_CELLS", 11)
+    monkeypatch.setattr("karat.metrics.pairs.MAX_LCS_CELLS", 11)
     candidates, references = ["a", "x a b c"], ["a", "b c y"]
     sentence = "segment 2: 12 pairs of tokens are too many .* leave {} out"
     with pytest.raises(InputError, match=sentence.format("rougeL")):
         RougeL().segments(candidates, references)
     with pytest.raises(InputError, match=sentence.format("rougeLsum")):
         RougeLsum().segments(candidates, references)
-    monkeypatch.setattr("karat.metrics.pairs.MOST_CELLS", 12)
+    monkeypatch.setattr("karat.metrics.pairs.MAX_LCS_CELLS", 12)
     assert RougeL().segments(candidates, references).tolist() == pytest.approx([1, 4 / 7])

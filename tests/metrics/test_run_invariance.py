@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import karat as kt
-import karat.metrics.loop as run_module
+import karat.metrics.pairs as run_module
 from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
 from karat.progress import silent
 from karat.scoring import Wanted, as_inputs, collect
-from karat.text.recipe import Lexicon
 from karat.text.references import References
 from karat.text.segments import Lines
+from karat.text.tokens import Lexicon
 
 NAMES = [
     *("bleu", "bleu:tok=intl,case=lower", "aev:preset=paper,n=2,smooth=exp", "chrf++", "rouge2"),
@@ -155,7 +155,7 @@ def test_what_progress_raises_stops_the_work(
 def test_an_error_in_a_worker_comes_out(
     corpus: tuple[list[str], list[list[str]]], small_runs: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("karat.metrics.pairs.MOST_CELLS", 3)
+    monkeypatch.setattr("karat.metrics.pairs.MAX_LCS_CELLS", 3)
     with pytest.raises(InputError, match="too many"):
         parse("rougeL").corpus(*corpus, threads=2)
 

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from karat.metrics.embedding.embedder import Embedded, Embedder
+from karat.metrics.embedders import Embedded, Embedder
 
 
 class Letters(Embedder):

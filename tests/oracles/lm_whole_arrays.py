@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.arithmetic import log, quick_log
-from karat.lm.katz import good_turing, gt_max
-from karat.lm.kneser_ney import FALLBACK, discounts
+from karat.lm.smoothing import FALLBACK, discounts, good_turing, gt_max
 from karat.lm.tables import ZERO, Logs, make_tables
 
 Array = NDArray[Any]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles.order_features import Tree
 
 from karat.lm.model import LanguageModel
-from karat.realize.ordering.symbols import NodeColumns, symbols, word_shape
+from karat.realize.symbols import NodeColumns, symbols, word_shape
 
 BITS = 10
 WORDS = ("a", "b", "c", "it", "3", "?")

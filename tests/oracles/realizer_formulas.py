@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import chain, permutations, product
 from math import inf, log
 
-from karat.realize.fergus.grammar import ARGUMENTS, Grammar, Slots, gold_frames
-from karat.realize.fergus.lp_chooser import Weights
+from karat.realize.fergus import Weights
+from karat.realize.grammar import ARGUMENTS, Grammar, Slots, gold_frames
 from karat.realize.input_trees import InputTrees
 
 K = 5.0  # of Witten and Bell, as in csrc/realize/fergus/tree_model.hpp

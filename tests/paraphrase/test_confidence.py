@@ -16,16 +16,21 @@ from karat.evalset.loading import load_evalset
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.confidence import (
     WEIGHTS,
+    PhraseContexts,
     Rewrite,
     confidences,
     only_forms,
     repeats,
 )
-from karat.paraphrase.generate.contexts import Contexts
 from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.generate.paraphraser import (
+    Original,
+    Replacement,
+    RewrittenWords,
+    Wording,
+    wordings,
+)
 from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.rewriting import Original, Replacement, RewrittenWords
-from karat.paraphrase.generate.wordings import Wording, wordings
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -227,7 +232,7 @@ def in_place(old: str, new: str, at: int, probability: float) -> Rewrite:
 
 
 def test_confidence_is_what_the_formula_says() -> None:
-    contexts = Contexts(language())
+    contexts = PhraseContexts(language())
     (found,) = confidences(contexts, ["a", "big", "dog"], [in_place("big", "large", 1, 0.5)])
     before, after = language().score(["a big dog", "a large dog"])
     change = after - before
@@ -246,14 +251,14 @@ def test_confidence_is_what_the_formula_says() -> None:
 
 
 def test_three_words_in_a_row_must_be_seen_across_both_ends() -> None:
-    contexts = Contexts(language())
+    contexts = PhraseContexts(language())
     ways = [in_place("a big", "the cat", 0, 0.5), in_place("big dog", "large cat", 1, 0.5)]
     assert confidences(contexts, ["a", "big", "dog"], ways) == [0.0, 0.0]
 
 
 def test_words_of_one_class_stand_beside_the_same_words() -> None:
     text = ["the dog sees a cat", "a cat sees the dog", "the cat runs", "a dog runs"] * 3
-    contexts = Contexts(LanguageModel.train(text, 3, tok="none"))
+    contexts = PhraseContexts(LanguageModel.train(text, 3, tok="none"))
     assert contexts.likeness(("dog",), ("dog",)) == pytest.approx(1)
     same, other = (contexts.likeness(("dog",), (word,)) for word in ("cat", "sees"))
     assert 0 < other < same < 1

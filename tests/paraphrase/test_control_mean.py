@@ -13,13 +13,12 @@ from arguments import with_option
 
 import karat as kt
 from karat.errors import InputError
-from karat.paraphrase.combine.mean import POWER, ControlMean, fit_mean
-from karat.paraphrase.combine.svr import SVR
+from karat.paraphrase.pem.combination import POWER, SVR, ControlMean, fit_mean
+from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import judged_rows
-from karat.paraphrase.pem.metric_features import as_features
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.stages import spread_lines
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.different_lines import spread_lines
 from karat.text.segments import Strings
 
 Called = Callable[..., subprocess.CompletedProcess[str]]

@@ -15,7 +15,7 @@ from oracles.translated_text import translated
 
 from karat import _kernel
 from karat.errors import InputError
-from karat.paraphrase.align import batches, fertility_learner
+from karat.paraphrase.align import aligner, parallel_text
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
 from karat.text.tokens import Tokens, tokenize
@@ -211,13 +211,13 @@ def test_the_whole_model(
 
 @pytest.mark.parametrize("decoding", ["posterior", "grow-diag-final-and"])
 def test_threads_and_memory_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -> None:
-    monkeypatch.setattr(batches, "_CELLS", 1000)
-    monkeypatch.setattr(fertility_learner, "_SENTENCES", 7)
+    monkeypatch.setattr(parallel_text, "_CELLS", 1000)
+    monkeypatch.setattr(aligner, "_SENTENCES", 7)
     texts = translated(1, 300)
     how = Aligner(decoding=decoding)
     one = align_words(*texts, how, threads=1).links
     assert one.size > 1000
-    monkeypatch.setattr("karat.storage.memory.LEAST", 1)
+    monkeypatch.setattr("karat.storage.arrays.LEAST", 1)
     for work in ({"threads": 3}, {"threads": 2, "memory": 200_000}, {"memory": 20_000}):
         other = align_words(*texts, how, **work).links.part(0, 300)
         for name in ("source", "pivot", "offsets"):

@@ -11,8 +11,8 @@ from oracles.small_tables import PAPER, table
 
 import karat as kt
 from karat.paraphrase.pem.explanation import PairExplanation, explain_pair
-from karat.paraphrase.report import networks
-from karat.paraphrase.report.networks import network_figure
+from karat.paraphrase.report import figures
+from karat.paraphrase.report.figures import network_figure
 
 R, P = "Morning , sir .", "Hello , Querrien ."
 
@@ -44,7 +44,7 @@ def test_it_is_drawn_when_it_is_asked_for(
     pair: PairExplanation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figure = network_figure(1, pair)
-    monkeypatch.setattr(networks, "_arcs", None)  # drawing would fail from here on
+    monkeypatch.setattr(figures, "_arcs", None)  # drawing would fail from here on
     with pytest.raises(TypeError):
         _ = figure.svg
 

@@ -14,10 +14,10 @@ import pytest
 import karat as kt
 from karat.errors import InputError
 from karat.paraphrase import Pivot, judged_rows, read_parallel
-from karat.paraphrase.combine.svr import GRID, fit_svr, search
+from karat.paraphrase.pem.combination import GRID, fit_svr, search
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.stages import train_language
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.train.language import train_language
 from karat.text.segments import Strings
 
 pytest.importorskip("sklearn")

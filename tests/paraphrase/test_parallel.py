@@ -9,8 +9,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
-from karat.text.recipe import Recipe
-from karat.text.tokens import Tokens
+from karat.text.tokens import Recipe, Tokens
 
 ENGLISH, FRENCH = "The cats sat.\nHello!\n", "Les chats.\nBonjour !\n"
 EN, FR = Recipe("13a", "lower", "porter"), Recipe("none", "mixed")

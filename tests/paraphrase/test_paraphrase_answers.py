@@ -11,8 +11,8 @@ import pytest
 
 import karat as kt
 from karat.evalset.draft import make_evalset
-from karat.paraphrase.combine.svr import Setting
 from karat.paraphrase.generate.paraphraser import EMPTY, generated_notes
+from karat.paraphrase.pem.combination import Setting
 from karat.paraphrase.pem.evaluation import (
     MEAN,
     NO_CONTROLS,
@@ -25,8 +25,8 @@ from karat.paraphrase.pem.evaluation import (
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.scoring import SystemRow
-from karat.paraphrase.report.answers import evaluation_answer, scores_answer
-from karat.paraphrase.reproduction.paper import Evidence, between_system_means, combined_verdict
+from karat.paraphrase.report.documents import evaluation_answer, scores_answer
+from karat.paraphrase.reproduction import Evidence, between_system_means, combined_verdict
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house."]
 OUT = ["I would like to purchase a new automobile.", "Please help.", "Her house is big."]

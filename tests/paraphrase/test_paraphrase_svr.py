@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.paraphrase.combine.svr import (
+from karat.paraphrase.pem.combination import (
     SVR,
     Setting,
     cross_predict,
@@ -98,5 +98,5 @@ def test_a_row_alone_is_predicted_as_among_others() -> None:
 
 def test_many_rows_are_learned_from_without_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fit_svr(X, Y, Setting(1.0, 0.1, 0.5)).predict(X)
-    monkeypatch.setattr("karat.paraphrase.combine.svr.WHOLE", 10)
+    monkeypatch.setattr("karat.paraphrase.pem.combination.WHOLE", 10)
     assert fit_svr(X, Y, Setting(1.0, 0.1, 0.5)).predict(X) == pytest.approx(whole, abs=1e-2)

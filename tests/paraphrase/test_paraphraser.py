@@ -13,12 +13,16 @@ from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import learn_casing
-from karat.paraphrase.generate.paraphraser import paraphrases
-from karat.paraphrase.generate.rewriting import Original, Replacement
-from karat.paraphrase.generate.wordings import MOST_WORDS, wordings
+from karat.paraphrase.generate.paraphraser import (
+    MOST_WORDS,
+    Original,
+    Replacement,
+    paraphrases,
+    wordings,
+)
 from karat.paraphrase.pem.model import PEM
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
+from karat.text.tokens import Recipe
 
 LINES = [
     "I want to buy a new car.",

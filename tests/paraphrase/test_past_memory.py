@@ -19,27 +19,26 @@ from sizes import examples
 
 from karat import _kernel
 from karat.errors import InputError, OutputError
-from karat.paraphrase.align import batches, by_parts, parallel_text
+from karat.paraphrase.align import alignment, parallel_text
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import Links, pharaoh_lines
-from karat.paraphrase.align.parallel_text import Parallel, parallel_tokens
-from karat.paraphrase.align.stored_tokens import StoredTokens
+from karat.paraphrase.align.parallel_text import Parallel, StoredTokens, parallel_tokens
 from karat.paraphrase.generate import rewrites
+from karat.paraphrase.pem import stages
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
-from karat.paraphrase.table import table_files, training
+from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import AlignedText, train_pivot
-from karat.paraphrase.train import different_lines
-from karat.paraphrase.train.staged import Pivot
 from karat.progress import silent
-from karat.storage import memory
-from karat.storage.array_file import ArrayFile
+from karat.storage import arrays
+from karat.storage.arrays import ArrayFile
 from karat.storage.stages import Stages
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
-from karat.text.stored_strings import StoredStrings
+from karat.text.tokens import Recipe
+from karat.text.word_table import StoredStrings
 
 Karat = Callable[..., "subprocess.CompletedProcess[bytes]"]
 WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "two", ".", "old"]
@@ -48,11 +47,11 @@ WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "t
 @pytest.fixture(autouse=True)
 def any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow limits that are smaller than any text."""
-    monkeypatch.setattr(memory, "LEAST", 1)
-    monkeypatch.setattr(by_parts, "_PAIRS", 7)
-    monkeypatch.setattr(batches, "_SENTENCES", 5)
-    monkeypatch.setattr(table_files, "_PAIRS", 5)
-    monkeypatch.setattr(table_files, "_VALUES", 3)
+    monkeypatch.setattr(arrays, "LEAST", 1)
+    monkeypatch.setattr(alignment, "_PAIRS", 7)
+    monkeypatch.setattr(parallel_text, "_SENTENCES", 5)
+    monkeypatch.setattr(training, "_PAIRS", 5)
+    monkeypatch.setattr(training, "_VALUES", 3)
 
 
 def sentences(seed: int, number: int) -> tuple[list[str], list[str]]:
@@ -104,7 +103,7 @@ def test_links_do_not_depend_on_memory(
     threads: int,
     longest: int,
 ) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     texts = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"))
     how = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
     whole = align_words(*texts, how)
@@ -158,7 +157,7 @@ def test_links_as_text_come_part_by_part() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(1, 20_000), st.integers(1, 5))
 def test_tables_do_not_depend_on_memory(seed: int, number: int, limit: int, longest: int) -> None:
-    memory.LEAST = 1
+    arrays.LEAST = 1
     words = Recipe("none"), Recipe("none")
     source, pivot = parallel_tokens([parallel(seed, number)], *words)
     links = align_words(source, pivot, Aligner(1, 1)).links
@@ -193,8 +192,8 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @given(st.lists(st.lists(st.text(max_size=2), max_size=30), max_size=3), st.integers(1, 5000))
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
-    memory.LEAST = 1
-    found = different_lines.different_lines([Strings(text) for text in texts], limit)
+    arrays.LEAST = 1
+    found = stages.different_lines([Strings(text) for text in texts], limit)
     wanted = list(dict.fromkeys(line for text in texts for line in text))
     assert found.views(0, len(found)).strings() == wanted
 
@@ -245,11 +244,11 @@ def test_finished_stages_are_not_done_again(
     assert trained(again, work=work) == STAGES
     assert again.read_bytes() == plain.read_bytes()
     other, limit = tmp_path / "bounded.npz", 1 << 25  # the language model takes a part of it
-    monkeypatch.setattr(by_parts, "_BYTES_OF_CELL", limit // 100)
+    monkeypatch.setattr(alignment, "_BYTES_OF_CELL", limit // 100)
     for module in (training, rewrites):
         monkeypatch.setattr(module, "_BYTES_OF_PAIR", limit // 50)
     monkeypatch.setattr(parallel_text, "_SHARE", limit)
-    monkeypatch.setattr(different_lines, "_BYTES_OF_LINE", limit // 10)
+    monkeypatch.setattr(stages, "_BYTES_OF_LINE", limit // 10)
     assert trained(other, work=tmp_path / "work2", memory=limit, threads=1) == []
     assert other.read_bytes() == plain.read_bytes()
 

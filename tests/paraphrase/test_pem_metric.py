@@ -12,8 +12,8 @@ import pytest
 import karat as kt
 from karat.errors import InputError, MetricError
 from karat.metrics.names import parse
+from karat.paraphrase.pem.metrics import PEMMetric
 from karat.paraphrase.pem.model import PEM, bundled_model
-from karat.paraphrase.pem.pem_metric import PEMMetric
 from karat.paraphrase.table.phrase_table import table_digest
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house.", ""]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from oracles.small_tables import PAPER, Counts, phrase_counts, table
 
 from karat.errors import InputError
-from karat.paraphrase.pem.bags import pivot_statistics
+from karat.paraphrase.pem.features import pivot_statistics
 from karat.paraphrase.table.phrase_table import KIND, VERSION, PhraseTable, table_digest
 from karat.storage.store import write_store
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 word = st.text("ab\u00e9\u732b", min_size=1, max_size=2)
 phrase = st.lists(word, min_size=1, max_size=4).map(" ".join)

@@ -14,7 +14,7 @@ from oracles import pivot_enumeration as oracle
 from oracles.small_tables import PAPER, PLAIN, Counts, table
 
 from karat.errors import InputError, Interrupted
-from karat.paraphrase.pem.bags import PivotSettings, f1, pivot_statistics, pooled_f1
+from karat.paraphrase.pem.features import PivotSettings, f1, pivot_statistics, pooled_f1
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.text.tokens import tokenize
 

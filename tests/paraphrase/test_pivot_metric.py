@@ -15,12 +15,17 @@ import karat as kt
 from karat.errors import InputError, MetricError
 from karat.lm.model import LanguageModel
 from karat.metrics.names import parse
-from karat.paraphrase.pem.bags import PivotSettings, pivot_statistics, pooled_f1, target_statistics
 from karat.paraphrase.pem.explanation import explain_pair
+from karat.paraphrase.pem.features import (
+    PivotSettings,
+    pivot_statistics,
+    pooled_f1,
+    target_statistics,
+)
+from karat.paraphrase.pem.metrics import PivotF1
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.pivot_metric import PivotF1
 from karat.paraphrase.table.phrase_table import table_digest
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 R, P = "Morning , sir .", "Hello , Querrien ."
 COUNTS = {"a b": {"x y": 2, "y": 1}, "c": {"y z": 1, "x": 1}, "a": {"x": 4, "z z z": 2}}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.bags import pivot_statistics, pooled_f1
+from karat.paraphrase.pem.features import pivot_statistics, pooled_f1
 from karat.paraphrase.pem.judged_pairs import control_sentences
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.moses import read_moses, write_moses

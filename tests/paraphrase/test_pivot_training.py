@@ -11,11 +11,11 @@ import pytest
 from karat.errors import InputError
 from karat.paraphrase.align.links import Links
 from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-from karat.paraphrase.pem.bags import PivotSettings, pivot_statistics, pooled_f1
+from karat.paraphrase.pem.features import PivotSettings, pivot_statistics, pooled_f1
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
-from karat.text.recipe import Recipe
 from karat.text.segments import Strings
+from karat.text.tokens import Recipe
 
 WORDS = Recipe("none")
 

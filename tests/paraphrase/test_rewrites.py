@@ -15,15 +15,13 @@ from oracles.small_tables import Counts, phrase_counts
 from sizes import examples
 
 from karat.errors import InputError
-from karat.paraphrase.generate import paths, rewrites_by_parts
-from karat.paraphrase.generate.paths import PivotPhrases, RewriteLimits
-from karat.paraphrase.generate.rewrites import rewrite_table
-from karat.paraphrase.table import table_files
+from karat.paraphrase.generate import rewrites
+from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
+from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import padded, starts
-from karat.storage import memory
-from karat.text.recipe import Ragged, Recipe
-from karat.text.tokens import Vocab
+from karat.storage import arrays
+from karat.text.tokens import Ragged, Recipe, Vocab
 
 ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)
 HALF = Fraction(1, 2)
@@ -82,7 +80,7 @@ tables = st.dictionaries(phrases, rows, min_size=1, max_size=7)
 @given(languages=st.lists(tables, min_size=1, max_size=3), run=st.sampled_from([1, 7, 1 << 22]))
 def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paths, "_ROWS", run)
+        patch.setattr(rewrites, "_MAX_JOINED_PATHS", run)
         wanted = {e: row for e, row in expected(languages).items() if row}
         if not wanted:
             with pytest.raises(InputError, match="translated alike"):
@@ -121,10 +119,10 @@ def test_rewrites_do_not_depend_on_memory(
     except InputError:
         wanted = None
     with pytest.MonkeyPatch.context() as patch:
-        for module in (rewrites_by_parts, paths):
-            patch.setattr(module, "_ROWS", run)
-        patch.setattr(table_files, "_PAIRS", run)
-        patch.setattr(memory, "LEAST", 1)
+        for name in ("_MAX_JOINED_PATHS", "_ROWS_PER_PIECE"):
+            patch.setattr(rewrites, name, run)
+        patch.setattr(training, "_PAIRS", run)
+        patch.setattr(arrays, "LEAST", 1)
         if wanted is None:
             with pytest.raises(InputError, match="translated alike"):
                 rewrite_table(counted, Recipe("none"), limits, memory=limit)

@@ -13,7 +13,7 @@ from oracles.translated_text import translated
 
 from karat import _kernel
 from karat.errors import InputError, Interrupted
-from karat.paraphrase.align import alignment, batches
+from karat.paraphrase.align import alignment, parallel_text
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import Links
@@ -181,7 +181,7 @@ def test_long_sentences_do_not_underflow() -> None:
 
 @pytest.mark.parametrize("decoding", ["posterior", "grow-diag-final-and"])
 def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -> None:
-    monkeypatch.setattr(batches, "_CELLS", 1000)
+    monkeypatch.setattr(parallel_text, "_CELLS", 1000)
     texts = translated(1, 300)
     how = Aligner(model="hmm", decoding=decoding)
     one = align_words(*texts, how, threads=1).links

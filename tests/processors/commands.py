@@ -61,7 +61,7 @@ paraphrase train fr=parallel.tsv --judged demo-paraphrases -o pem.npz
 paraphrase score ref2.txt --originals ref1.txt --model pem.npz --segments -f json
 paraphrase controls demo-paraphrases with-controls
 paraphrase evaluate demo-paraphrases --resamples 100 -f json
-paraphrase evaluate demo-paraphrases --form paper --train-first 27 --recognise 4 -f json
+paraphrase evaluate demo-paraphrases --form paper --train-first 27 -f json
 realize train treebank.conllu -o realizer.npz
 realize evaluate some.conllu --model realizer.npz -f json
 realize generate some.conllu --model realizer.npz -f json

@@ -16,24 +16,18 @@ from oracles.scrambled import scrambled
 from oracles.toy_content import toy_content
 
 from karat.errors import InputError
-from karat.realize import evaluation
-from karat.realize.blocks import blocks
+from karat.realize import completer, evaluation, labelling, slot_features
+from karat.realize import ordering as ordering_training
+from karat.realize.choices import SlotFilling, explain_completion
 from karat.realize.cli.group import command
-from karat.realize.completion import classifier, features
-from karat.realize.completion.completer import Completer
-from karat.realize.completion.content import content_trees
-from karat.realize.completion.explained import SlotFilling, explain_completion
-from karat.realize.completion.realizing import realize_content
-from karat.realize.completion.rescoring import WEIGHTS
-from karat.realize.completion.slots import wanted_slots
-from karat.realize.content_explanation import explain_content_words
-from karat.realize.content_realizer import ContentRealizer
+from karat.realize.completer import Completer
+from karat.realize.completion import WEIGHTS, realize_content
+from karat.realize.content import content_trees, wanted_slots
 from karat.realize.evaluation import evaluate_realizer
-from karat.realize.generation import generate_sentences
+from karat.realize.explanation import explain_content_words
+from karat.realize.generation import ContentRealizer, generate_sentences
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
-from karat.realize.treebank import Treebank, read_treebank
+from karat.realize.treebank import Treebank, read_treebank, split_into_blocks
 from karat.report.render.records import render_json
 from karat.storage.store import Store
 
@@ -50,7 +44,7 @@ def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:
 def small() -> Iterator[None]:
     """A small language needs no large table."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         yield
 
@@ -194,7 +188,7 @@ def test_long_sentences_are_refused_before_anything_is_made_of_them(
     model: RealizerModel, tmp_path: Path, tree: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     treebank = bank(tmp_path, toy_content(3, 1) + tree)
-    monkeypatch.setattr(features, "_sisters", None)
+    monkeypatch.setattr(slot_features, "_sisters", None)
     words = int(treebank.offsets[-1] - treebank.offsets[-2])
     told = rf"line 2\d: {words:,} words: expected at most 1,000 in a sentence"
     with pytest.raises(InputError, match=told):
@@ -249,7 +243,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
 
 def test_blocks_hold_few_sentences_and_few_pairs_of_sisters(tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(600, 9) + flat(600) * 3 + toy_content(1, 1))
-    found = list(blocks(treebank))
+    found = list(split_into_blocks(treebank))
     assert [first for first, _ in found] == [0, 256, 512, 600, 601, 602, 603]
     assert [len(some) for _, some in found] == [256, 256, 88, 1, 1, 1, 1]
     assert [word for _, some in found for word in some.words] == treebank.words
@@ -261,7 +255,7 @@ def test_evaluation_in_blocks_is_the_same(
 ) -> None:
     treebank = bank(tmp_path, toy_content(10, 7))
     whole = evaluate_realizer(model, treebank, "relations")
-    monkeypatch.setattr(evaluation, "blocks", partial(blocks, most=3))
+    monkeypatch.setattr(evaluation, "split_into_blocks", partial(split_into_blocks, most=3))
     parts = evaluate_realizer(model, treebank, "relations")
     assert [row._replace(speed=0) for row in parts.rows] == [
         row._replace(speed=0) for row in whole.rows
@@ -439,9 +433,7 @@ def test_commands_complete_trees_in_brackets(model: RealizerModel, tmp_path: Pat
     assert "--keep is for --complete" in run("explain", *given[:-2], "--keep", "aux")
 
 
-def test_the_old_name_of_every_input_works_with_a_note(
-    model: RealizerModel, tmp_path: Path
-) -> None:
+def test_every_input_is_evaluated_without_a_note(model: RealizerModel, tmp_path: Path) -> None:
     model.save(tmp_path / "m.npz")
     bank(tmp_path, toy_content(2, 1))
     given = [
@@ -453,15 +445,9 @@ def test_the_old_name_of_every_input_works_with_a_note(
         "tsv",
     ]
 
-    def shown(*more: str) -> tuple[list[list[str]], str]:
-        done = CliRunner().invoke(command, [*given, *more], standalone_mode=False)
-        assert done.exception is None
-        columns = [line.split("\t")[:2] for line in done.stdout.splitlines()]
-        return columns, done.stderr
-
-    rows, told = shown("--inputs", "both")
-    assert told == "karat: note: --inputs both is now --inputs every\n"
-    assert shown() == (rows, "")
+    done = CliRunner().invoke(command, given, standalone_mode=False)
+    assert (done.exception, done.stderr) == (None, "")
+    assert "expected one of" in run(*given, "--inputs", "both")
     assert "trained for inputs=words" in run(*given, "--inputs", "words")
 
 

@@ -15,12 +15,11 @@ import karat as kt
 from karat.errors import InputError
 from karat.realize.evaluation import score_realizers
 from karat.realize.explanation import explain_tree
-from karat.realize.fergus.fergus import Fergus
-from karat.realize.fergus.grammar import ARGUMENTS, extract_grammar, gold_frames
-from karat.realize.fergus.lp_chooser import lm_words
-from karat.realize.fergus.unraveler import unravel
+from karat.realize.fergus import Fergus, lm_words
 from karat.realize.generation import punctuate, realize_trees
+from karat.realize.grammar import ARGUMENTS, extract_grammar, gold_frames
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
+from karat.realize.lattice import unravel
 from karat.realize.model import KIND, VERSION, RealizerModel, open_realizer, train_realizer
 from karat.realize.treebank import Treebank, read_treebank
 from karat.storage.store import read_store, write_store

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from oracles import realizer_formulas as formulas
 from oracles.random_treebanks import random_treebank
 
-from karat.realize.fergus.fergus import Fergus
-from karat.realize.fergus.lp_chooser import Weights
-from karat.realize.fergus.unraveler import unravel
+from karat.realize.fergus import Fergus, Weights
 from karat.realize.input_trees import InputTrees, input_trees
+from karat.realize.lattice import unravel
 from karat.realize.treebank import read_treebank
 
 EVERYTHING = Weights(width=10_000, margin=1e9, beam=0)

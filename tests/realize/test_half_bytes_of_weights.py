@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat import _kernel
-from karat.realize.ordering.weight_bytes import from_half_bytes, to_half_bytes
+from karat.realize.symbols import from_half_bytes, to_half_bytes
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=4, max_size=40), st.integers(1, 4))

@@ -15,10 +15,10 @@ from oracles.label_loops import accuracy, best_two, chances, most_frequent, trai
 from oracles.toy_language import toy_treebank
 
 from karat import _kernel
+from karat.realize import labelling
 from karat.realize.input_trees import InputTrees, input_trees
-from karat.realize.ordering import labelling
-from karat.realize.ordering.labelling import Classifier, Gold, Labeller, jackknife
-from karat.realize.ordering.symbols import NodeColumns, columns_of, symbols
+from karat.realize.labelling import Classifier, Gold, Labeller, jackknife
+from karat.realize.symbols import NodeColumns, columns_of, symbols
 from karat.realize.treebank import read_treebank
 
 

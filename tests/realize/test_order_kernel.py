@@ -25,7 +25,7 @@ from oracles.order_trees import (
 
 from karat import _kernel
 from karat.lm.model import LanguageModel
-from karat.realize.ordering.symbols import NodeColumns, symbols
+from karat.realize.symbols import NodeColumns, symbols
 
 
 def parts(w: NDArray[np.float32], columns: NodeColumns, order: Sequence[int]) -> float:

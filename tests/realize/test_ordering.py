@@ -11,10 +11,10 @@ from oracles.scrambled import scrambled
 from oracles.toy_language import toy_treebank
 
 from karat.errors import InputError, Interrupted
+from karat.realize import labelling
+from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
-from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
+from karat.realize.ordering import OrderingModel, TreeletScores
 from karat.realize.treebank import Treebank, read_treebank
 from karat.storage.store import Store
 

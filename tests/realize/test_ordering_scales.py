@@ -34,12 +34,11 @@ from oracles.scale_loops import (
 from oracles.toy_language import toy_treebank
 
 from karat import _kernel
+from karat.realize import labelling
+from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import input_trees
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
-from karat.realize.ordering.feature_scales import Scales, mean_scales
-from karat.realize.ordering.ordering_model import OrderingModel
-from karat.realize.ordering.symbols import NodeColumns, columns_of, symbols
+from karat.realize.ordering import OrderingModel, Scales, mean_scales
+from karat.realize.symbols import NodeColumns, columns_of, symbols
 from karat.realize.treebank import Treebank, read_treebank
 
 ONE = np.zeros(1, dtype=np.int64)
@@ -190,10 +189,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     return monkeypatch
 
 
-@pytest.mark.parametrize("inputs", ["words", "all"])
-def test_a_model_is_trained_with_scales(
-    small: pytest.MonkeyPatch, tmp_path: Path, inputs: str
-) -> None:
+def test_a_model_from_words_has_no_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _, _, treebank = toy_columns(tmp_path, 80)
+    assert OrderingModel.train(treebank, "words").lm_weight == ordering_training.LM_WEIGHT
+
+
+def test_a_model_is_trained_with_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    inputs = "all"
     _, _, treebank = toy_columns(tmp_path, 80)
     seen: list[tuple[int, int]] = []
     model = OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))

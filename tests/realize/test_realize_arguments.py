@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.realize.content_explanation import explain_content_words
+from karat.realize.explanation import explain_content_words
 from karat.realize.generation import generate_sentences
-from karat.realize.given import as_names
-from karat.realize.input_trees import input_trees
+from karat.realize.input_trees import as_names, input_trees
 from karat.realize.treebank import Treebank, some_sentences
 
 DEMO = Path(str(resources.files("karat") / "data" / "treebank" / "demo.conllu"))

@@ -15,11 +15,9 @@ from oracles.toy_content import toy_content
 
 import karat as kt
 from karat.errors import InputError
-from karat.realize import explain_content_words
-from karat.realize.completion import classifier
+from karat.realize import completer, explain_content_words, labelling
+from karat.realize import ordering as ordering_training
 from karat.realize.generation import generate_sentences
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
 from karat.realize.treebank import Treebank
 
 BOTH = ("function-words", "punctuation")
@@ -33,7 +31,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "train.conllu").write_text(toy_content(150, 1), "utf-8")
     (place / "test.conllu").write_text(toy_content(40, 2), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         bank = kt.read_treebank(place / "train.conllu")
         completed: dict[str, Any] = {"complete_from": ("all", "relations")}

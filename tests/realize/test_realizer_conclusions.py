@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.realize import explain_demo, generate_sentences, read_input
+from karat.realize import explain_demo, generate_sentences, labelling, read_input
+from karat.realize import ordering as ordering_training
 from karat.realize.evaluation import RealizerOutput, evaluate_realizer, realize_each
 from karat.realize.input_trees import InputTrees, input_trees
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
 from karat.realize.reproduction import EXAMPLE, PRINTED, is_better, is_example_right
 from karat.realize.treebank import Treebank, some_sentences
 

@@ -10,14 +10,18 @@ import pytest
 from oracles.toy_content import toy_content
 
 from karat import _kernel
-from karat.realize.completion.candidates import candidates, widest
-from karat.realize.completion.class_model import train_class_model
-from karat.realize.completion.completer import Choice
-from karat.realize.completion.content import content_trees, final_marks
-from karat.realize.completion.features import NodeFeatures, ragged, strings
-from karat.realize.completion.lemmas import learn_lemmas, lemma
-from karat.realize.completion.scores import slot_scores
-from karat.realize.completion.slots import SLOTS, SlotWord, filling_text, is_comma
+from karat.realize.completer import Choice, train_class_model
+from karat.realize.completion import list_candidates, widest
+from karat.realize.content import (
+    SLOTS,
+    SlotWord,
+    content_trees,
+    filling_text,
+    final_marks,
+    is_comma,
+)
+from karat.realize.evaluation import slot_scores
+from karat.realize.slot_features import NodeFeatures, learn_lemmas, lemma, ragged, strings
 from karat.realize.treebank import Treebank, read_treebank
 
 
@@ -139,13 +143,13 @@ def test_fillings_are_shown_in_the_places_of_the_widest() -> None:
     comma, cop, aux = item(",", "punct"), item("be", "cop"), item("will", "aux")
     choice = Choice(0, "comma", (((), 0.5), ((comma, comma), 0.3), ((comma,), 0.2)))
     assert widest(choice) == (comma, comma)
-    ways = [(one.chance, one.shown) for one in candidates(choice, widest(choice))]
+    ways = [(one.chance, one.shown) for one in list_candidates(choice, widest(choice))]
     two = [(0.2, (comma, None)), (0.2, (None, comma))]
     assert ways == [(0.5, (None, None)), (0.3, (comma, comma)), *two]
     # The best filling has no place in the longer one, and stays.
     other = Choice(0, "aux", (((aux,), 0.5), ((cop, cop), 0.4), ((item("can", "aux"),), 0.1)))
     assert widest(other) == (aux,)
-    assert [one.chance for one in candidates(other, (aux,))] == [0.5, 0.1]
+    assert [one.chance for one in list_candidates(other, (aux,))] == [0.5, 0.1]
 
 
 def test_ways_are_the_first_of_all_permutations() -> None:
@@ -158,13 +162,13 @@ def test_ways_are_the_first_of_all_permutations() -> None:
             if all(a[0].relation == wide[k][0].relation for a, k in zip(filling, at, strict=True))
         ]
         choice = Choice(0, "other", ((filling, 1.0),))
-        found = [one.shown for one in candidates(choice, wide)]
+        found = [one.shown for one in list_candidates(choice, wide)]
         assert found == list(dict.fromkeys(fits))[:4]
 
 
 def test_rare_fillings_are_not_tried() -> None:
     choice = Choice(0, "case", (((item("in", "case"),), 0.97), ((item("on", "case"),), 0.01)))
-    assert [one.chance for one in candidates(choice, widest(choice))] == [0.97]
+    assert [one.chance for one in list_candidates(choice, widest(choice))] == [0.97]
 
 
 def test_lemmas_of_forms_are_learned(tmp_path: Path) -> None:

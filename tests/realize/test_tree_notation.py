@@ -6,7 +6,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.realize.tree_notation import read_notation
-from karat.realize.written_fields import is_notation
+from karat.realize.treebank import is_notation
 
 TREE = '(see root VERB VBD Tense=Past|Mood=Ind\n  (cat nsubj NOUN)\n  ("(" punct PUNCT (a det)))\n'
 

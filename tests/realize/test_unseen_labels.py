@@ -9,11 +9,16 @@ import pytest
 from oracles.toy_lemmas import toy_lemmas
 
 import karat as kt
-from karat.realize import explain_content_words, generate_sentences, read_input, read_trees
-from karat.realize.completion import classifier
+from karat.realize import (
+    completer,
+    explain_content_words,
+    generate_sentences,
+    labelling,
+    read_input,
+    read_trees,
+)
+from karat.realize import ordering as ordering_training
 from karat.realize.model import RealizerModel
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
 
 MISTYPED = """
 (see foo VERB VBZ Numbre=Sing|Person=3|Tense=Pres|VerbForm=Fin
@@ -34,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small() -> Iterator[None]:
     """A small language needs no large table."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         yield
 

@@ -9,7 +9,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.realize import read_input, read_treebank, read_trees
-from karat.realize.written_fields import features_problem
+from karat.realize.treebank import features_problem
 
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"
 

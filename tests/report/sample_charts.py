@@ -8,16 +8,18 @@ from karat.report.charts.models import (
     CellMark,
     Curve,
     Curves,
+    Estimated,
     HeatMap,
     Interval,
     Intervals,
     Knot,
     Line,
     Outline,
+    Pair,
+    PairedIntervals,
     Point,
     Scatter,
 )
-from karat.report.charts.paired import Estimated, Pair, PairedIntervals
 
 SCATTER = Scatter(
     "Human scores against BLEU",

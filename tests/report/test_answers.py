@@ -9,9 +9,9 @@ import pytest
 import karat as kt
 from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Score
-from karat.metrics.explain.differing import differing_words
-from karat.report.answers.comparisons import comparison_answer, comparison_basis
-from karat.report.model.phrases import listing, metric_label, signed, span
+from karat.metrics.differing import differing_words
+from karat.report.documents.comparisons import comparison_answer, comparison_basis
+from karat.report.model import listing, metric_label, signed, span
 
 BLEU, CHRF, TER = map(kt.metric, ("bleu", "chrf", "ter"))
 

@@ -19,21 +19,24 @@ import pytest
 from oracles.small_sets import small_set
 
 import karat as kt
-from karat.meta.plane.cells import BLEU_CELL, CELLS
-from karat.meta.plane.conclusions import POINTS_UNSIGNED
-from karat.meta.plane.fit import PlaneFit, fit_plane
-from karat.meta.plane.predictions import predicted
-from karat.meta.plane.study import Halves, PlaneStudy, Verdict, study_plane
+from karat.meta.plane import BLEU_CELL, CELLS, PlaneFit, fit_plane
+from karat.meta.plane_study import (
+    POINTS_UNSIGNED,
+    Halves,
+    PlaneStudy,
+    Verdict,
+    predicted,
+    study_plane,
+)
 from karat.metrics.ngram import AEv
 from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.prediction.pool import AssessorAgreement
 from karat.nuggets.results import evaluation as nugget_evaluation
 from karat.nuggets.results import notes
 from karat.realize.evaluation import TrainingOverlap
-from karat.report.answers.planes import study_answer
 from karat.report.documents.comparisons import comparison_document
-from karat.report.documents.grids import caption
-from karat.report.documents.planes import plane_chart, plane_table
+from karat.report.documents.planes import plane_chart, plane_table, study_answer
+from karat.report.segment.document import caption
 
 NAN = math.nan
 

@@ -10,7 +10,7 @@ from sample_estimates import JUDGE, THREE, difference, made, row
 
 from karat.estimation.estimate_results import Estimate
 from karat.estimation.system_estimates import labels_worth
-from karat.report.answers.estimates import digits, estimate_answer, estimate_basis
+from karat.report.documents.estimates import digits, estimate_answer, estimate_basis
 
 A, B, C = row("A", 84.0), row("B", 83.0), row("C", 70.0)
 EXACT = [

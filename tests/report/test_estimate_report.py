@@ -12,13 +12,12 @@ from sample_estimates import THREE, difference, made, row
 
 from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
-from karat.report.charts.forest import Forest
-from karat.report.charts.letters.drawings import chart_sketch
-from karat.report.charts.paired import Estimated, Pair, PairedIntervals
+from karat.report.charts.letters import chart_sketch
+from karat.report.charts.models import Estimated, Forest, Pair, PairedIntervals
 from karat.report.charts.svg.drawings import chart_svg
+from karat.report.render.html import render_notebook
 from karat.report.render.renderers import render
-from karat.report.render.terminal import Sheet, display_width
-from karat.report.render.webpage import render_notebook
+from karat.report.render.text import Sheet, display_width
 
 GOLDEN = Path(__file__).parent / "golden"
 

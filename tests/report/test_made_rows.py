@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.report.model.table import Row
+from karat.report.model import Row
 from karat.results import MadeRows
 
 

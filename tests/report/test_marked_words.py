@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import karat as kt
-from karat.report.model.table import Case, Document, Examples
+from karat.report.model import Case, Document, Examples
 
 LEGEND = "Marked: words that no reference contains as often."
 FIRST = ["the fast fox ran home", "it rained all day long", "she read the letter"]

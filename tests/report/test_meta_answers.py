@@ -9,20 +9,19 @@ from dataclasses import replace
 import pytest
 
 import karat as kt
-from karat.evalset.contents import EvalSetCheck
-from karat.meta.documents.reliability import ReliabilityCurves, ReliabilityRow, ReliabilitySettings
+from karat.evalset.saving import EvalSetCheck
 from karat.meta.evaluation import Ranking
 from karat.meta.experiment import Experiment
 from karat.meta.fit import Fit, FitRow, LeftOut, ScoreFit
 from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement, JudgeRow
-from karat.meta.leaders import by_mean_rank, leaders
-from karat.meta.plane.study import Verdict
-from karat.meta.ranking import MetaRow, MetricTest
-from karat.report.answers.evalsets import check_answer, judges_answer
-from karat.report.answers.fits import fit_answer
-from karat.report.answers.metas import average_answer, meta_answer, meta_basis, row_labels
-from karat.report.answers.planes import plane_answer, recommendation_answer, study_answer
-from karat.report.answers.reliability import reliability_answer
+from karat.meta.plane_study import Verdict
+from karat.meta.ranking import MetaRow, MetricTest, by_mean_rank, leaders
+from karat.meta.reliability import ReliabilityCurves, ReliabilityRow, ReliabilitySettings
+from karat.report.documents.evalsets import check_answer, judges_answer
+from karat.report.documents.fits import fit_answer
+from karat.report.documents.meta import average_answer, meta_answer, meta_basis, row_labels
+from karat.report.documents.planes import plane_answer, recommendation_answer, study_answer
+from karat.report.documents.reliability import reliability_answer
 
 NAN = math.nan
 

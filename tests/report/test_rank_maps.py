@@ -11,12 +11,11 @@ from sample_charts import CURVES, HEAT_MAP, SCATTER
 import karat as kt
 from karat.meta.evaluation import Ranking
 from karat.meta.ranking import MetaRow
-from karat.report.charts.models import Chart
-from karat.report.charts.ranks import RankCell, RankColumn, RankMap
-from karat.report.charts.svg.colors import contrast, ink_on
+from karat.report.charts.models import Chart, RankCell, RankColumn, RankMap
+from karat.report.charts.svg.cells import rank_color
 from karat.report.charts.svg.drawings import chart_svg
-from karat.report.charts.svg.ranks import rank_color
-from karat.report.documents.rankings import difference_galleries, rank_galleries, task_gallery
+from karat.report.charts.svg.frame import contrast, ink_on
+from karat.report.documents.meta import difference_galleries, rank_galleries, task_gallery
 
 MAP = RankMap(
     "fluency",

@@ -10,7 +10,7 @@ from browser import CHROMIUM, ask, chromium, faults, printed_page
 
 import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
-from karat.report.model.table import (
+from karat.report.model import (
     Case,
     Column,
     Document,

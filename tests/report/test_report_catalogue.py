@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.metrics.catalogue import list_metrics
-from karat.metrics.names import METRICS
+from karat.metrics.names import METRICS, list_metrics
 
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 NEEDS_A_FILE = {

@@ -6,8 +6,17 @@ import math
 
 import pytest
 
-from karat.report.model.cells import DASH, brief, cell_text, number_text, sections, several
-from karat.report.model.table import Cell, Column, Table
+from karat.report.model import (
+    DASH,
+    Cell,
+    Column,
+    Table,
+    brief,
+    cell_text,
+    number_text,
+    sections,
+    several,
+)
 
 
 @pytest.mark.parametrize(

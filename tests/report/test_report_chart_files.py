@@ -17,7 +17,6 @@ from sample_charts import CHARTS, CURVES, HEAT_MAP, SCATTER
 
 from karat.cli.show import check_charts, write_charts
 from karat.errors import MissingExtra, OutputError
-from karat.report.charts.image_files import INK, chart_file, typesetter
 from karat.report.charts.models import (
     Chart,
     Curve,
@@ -30,7 +29,8 @@ from karat.report.charts.models import (
     Point,
     Scatter,
 )
-from karat.report.charts.svg.colors import HEAT, SERIES
+from karat.report.charts.svg.frame import HEAT, SERIES
+from karat.report.render.svg import INK, chart_file, typesetter
 
 MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-", "svg": b"<svg "}
 DIFFERENT = ((SCATTER, "png"), (HEAT_MAP, "pdf"), (CURVES, "svg"))

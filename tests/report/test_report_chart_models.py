@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from sample_charts import BARS, CHARTS, CURVES, HEAT_MAP, INTERVALS, SCATTER
 
 from karat.report.charts.axis import Axis, log_ticks, nice_ticks
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.letters.drawings import chart_sketch
+from karat.report.charts.letters import chart_sketch
 from karat.report.charts.models import (
     CellMark,
     Chart,
@@ -31,18 +30,18 @@ from karat.report.charts.models import (
     Outline,
     Point,
     Scatter,
+    chart_figure,
     interval_bands,
     runs,
 )
+from karat.report.charts.svg import cells as heat_svg
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg import heat as heat_svg
-from karat.report.charts.svg.colors import HEAT, contrast
 from karat.report.charts.svg.drawings import chart_svg
-from karat.report.charts.svg.labels import Box
-from karat.report.charts.svg.scatter import visible_span
-from karat.report.model.table import Document
+from karat.report.charts.svg.frame import HEAT, Box, contrast
+from karat.report.charts.svg.plots import visible_span
+from karat.report.model import Document
 from karat.report.render.renderers import render
-from karat.report.render.terminal import Sheet, display_width
+from karat.report.render.text import Sheet, display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = st.text(st.characters(), max_size=40)
@@ -364,7 +363,7 @@ def test_a_large_map_leaves_its_numbers_to_tooltips() -> None:
     root = parsed(HeatMap("T", "r", "c", names, names, [[k / 60 for k in range(60)]] * 60))
     assert len(tooltips(root)) == 3600
     assert len(texts(root)) < 200
-    assert float(root.get("viewBox", "").split()[3]) < heat_svg.LOWEST * 60 + 250
+    assert float(root.get("viewBox", "").split()[3]) < heat_svg.MIN_ROW_HEIGHT * 60 + 250
 
 
 @pytest.mark.parametrize(

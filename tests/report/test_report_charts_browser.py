@@ -8,9 +8,8 @@ import pytest
 from browser import CHROMIUM, ask, chromium, printed_page
 from sample_charts import CHARTS
 
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Point, Scatter
-from karat.report.model.table import Document
+from karat.report.charts.models import Point, Scatter, chart_figure
+from karat.report.model import Document
 from karat.report.render.renderers import render
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")

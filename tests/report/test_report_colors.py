@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts.svg.colors import (
+from karat.report.charts.svg.frame import (
     DASHES,
     HEAT,
     MARKERS,
@@ -21,7 +21,7 @@ from karat.report.charts.svg.colors import (
     series_color,
     series_line,
 )
-from karat.report.page.page import palette
+from karat.report.markup import palette
 
 Triple = tuple[float, float, float]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.model.table import Column, Document, Table
+from karat.report.model import Column, Document, Table
 from karat.report.render.renderers import render
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

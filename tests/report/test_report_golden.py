@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from karat.errors import InputError
-from karat.report.model.table import Document
+from karat.report.model import Document
 from karat.report.render.renderers import RENDERERS, render
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 
 import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
-from karat.metrics.explain.bitext import Explanation
-from karat.report.documents.grids import caption
+from karat.metrics.gtm import Explanation
 from karat.report.render.renderers import render
-from karat.report.render.terminal import Sheet, display_width, letters
-from karat.report.segment.edits_svg import edits_html, edits_story, edits_svg
-from karat.report.segment.edits_text import draw_edits
-from karat.report.segment.grid_svg import grid_svg
-from karat.report.segment.grid_text import COUNTED, CUT, HIT, PARED, draw_grid
+from karat.report.render.text import Sheet, display_width, letters
+from karat.report.segment.document import caption
+from karat.report.segment.svg import edits_html, edits_story, edits_svg, grid_svg
+from karat.report.segment.text import COUNTED, CUT, HIT, PARED, draw_edits, draw_grid
 
 SVG = "{http://www.w3.org/2000/svg}"
 LETTERS = ("a", "b", "c", "│", "日本", "e\u0301", "<i>")
@@ -221,7 +219,7 @@ def test_a_drawing_by_itself_knows_the_dark() -> None:
 
 
 def test_a_document_without_figures_cannot_be_drawn() -> None:
-    from karat.report.model.table import Document
+    from karat.report.model import Document
 
     with pytest.raises(kt.InputError, match="no figure to draw"):
         render(Document("T", (), "karat", {}), "svg")

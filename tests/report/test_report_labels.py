@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts.svg.labels import DOT, Box, place_labels, spaced
+from karat.report.charts.svg.frame import DOT, Box, place_labels, spaced
 
 FRAME = Box(0, 0, 400, 300)
 PLACE = st.tuples(st.floats(0, 400), st.floats(0, 300))

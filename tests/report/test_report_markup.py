@@ -14,15 +14,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from karat.report.glossary import definitions
-from karat.report.model.table import Case, Column, Document, Examples, Figure, Passage, Table
-from karat.report.page.markup import data
-from karat.report.page.page import Section, page
+from karat.report.markup import data
+from karat.report.model import Case, Column, Document, Examples, Figure, Passage, Table
+from karat.report.render.html import Section, definitions, page, render_html
 from karat.report.render.latex import render_latex
 from karat.report.render.markdown import render_markdown
-from karat.report.render.plain_text import render_text
 from karat.report.render.records import render_json
-from karat.report.render.webpage import render_html
+from karat.report.render.text import render_text
 
 VOID = {"meta", "br", "circle", "line", "rect", "input"}
 ANY_TEXT = st.text(st.characters(), max_size=40)

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.model.table import Cell, Column, Document, Table
+from karat.report.model import Cell, Column, Document, Table
 from karat.report.render.renderers import render
 
 COLUMNS = (Column("a", "A", digits=1), Column("b", "B"))

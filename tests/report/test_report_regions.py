@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
-from karat.meta.plane.predictions import GUIDELINES, TASKS
-from karat.report.charts.areas import Area, Regions, Spot, Stretch
+from karat.meta.plane_study import GUIDELINES, TASKS
+from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg.drawings import chart_svg
-from karat.report.charts.svg.labels import Box
+from karat.report.charts.svg.frame import Box
 from karat.report.charts.svg.regions import tracks
 from karat.report.documents.planes import regions_chart
 

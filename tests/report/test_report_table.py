@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.report.model.table import Column, Document, Table
+from karat.report.model import Column, Document, Table
 
 A, B = Column("a", "A"), Column("b", "B")
 

@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import visible
-from karat.report.model.table import Column, Document, Row, Table
-from karat.report.render.plain_text import panels, render_text, row_width, shared_widths
-from karat.report.render.terminal import display_width, truncate, wrap
+from karat.report.model import Column, Document, Row, Table
+from karat.report.render.text import (
+    display_width,
+    panels,
+    render_text,
+    row_width,
+    shared_widths,
+    truncate,
+    wrap,
+)
 
 ANY_TEXT = st.text(st.characters(), max_size=60)  # surrogates and controls included
 CELLS = st.one_of(

@@ -14,12 +14,11 @@ import pytest
 from browser import CHROMIUM, ask, faults
 
 import karat as kt
-from karat.meta.plane.cells import CELLS, PlaneCell
-from karat.meta.plane.predictions import Region
+from karat.meta.plane import CELLS, PlaneCell
+from karat.meta.plane_study import Region
 from karat.registry import declared
 from karat.reproduction import aev, gtm
-from karat.reproduction.papers import REPRODUCTIONS
-from karat.reproduction.requests import DataFolder, Request
+from karat.reproduction.papers import REPRODUCTIONS, DataFolder, Request
 from karat.reproduction.results import (
     Conclusion,
     Difference,

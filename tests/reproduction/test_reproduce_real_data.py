@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.meta.plane.predictions import PAPER
+from karat.meta.plane_study import PAPER
 
 
 def linked(folder: Path, data: Path, *places: str) -> Path:

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from oracles import judge_formulas
 
 from karat.errors import InputError
-from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
-from karat.stats.judges.standing import (
+from karat.stats.judges import (
+    SCALES,
     inter_judge,
     inter_judge_systems,
+    intraclass,
     judge_table,
+    krippendorff_alpha,
     standings,
 )
 

@@ -14,9 +14,9 @@ from oracles import pair_loops
 from karat import _kernel
 from karat.errors import InputError, Interrupted
 from karat.progress import Stop
+from karat.stats import correlation
 from karat.stats import correlation as c
-from karat.stats import ties
-from karat.stats.ties import calibrate
+from karat.stats.correlation import calibrate
 
 OF_POINTS = [name for name in c.STATISTICS if name != "spa"]
 COARSE = st.integers(-3, 3).map(float)  # many ties
@@ -194,7 +194,7 @@ def test_bands_do_not_change_the_threshold(monkeypatch: pytest.MonkeyPatch) -> N
         human[rng.random(human.shape) < 0.2] = np.nan
         whole = calibrate(human, metric)
         for band in (1, 7, 100):
-            monkeypatch.setattr(ties, "BAND", band)
+            monkeypatch.setattr(correlation, "BAND", band)
             assert calibrate(human, metric) == whole
         monkeypatch.undo()
 
@@ -204,7 +204,7 @@ def test_bands_of_any_size_find_the_best(
     groups: list[tuple[list[float], list[float]]], band: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ties, "BAND", band)
+        patch.setattr(correlation, "BAND", band)
         found = calibrate(*matrices(groups))
     epsilon, accuracy = pair_loops.calibrate(groups)
     assert (found.epsilon, found.accuracy) == (epsilon, pytest.approx(accuracy, abs=1e-12))

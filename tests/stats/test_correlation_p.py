@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import karat as kt
-from karat.stats.significance.correlations import p_of_r, p_of_tau
+from karat.stats.distributions import p_of_r, p_of_tau
 
 RNG = np.random.default_rng(16)
 

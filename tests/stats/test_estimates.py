@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from karat.stats.distributions import incomplete_beta, student_quantile
-from karat.stats.estimates.intervals import (
+from karat.stats.estimates import (
     MeanInterval,
     bounded_intervals,
     skewed_intervals,
 )
-from karat.stats.estimates.predictions import Labelled, cross_fitted, tuned
-from karat.stats.estimates.sampling import Design, expand
+from karat.stats.population import Design, Labelled, cross_fitted, expand, tuned
 
 Floats = NDArray[np.float64]
 
@@ -245,7 +244,7 @@ def slow_cross_fit(y: Floats, x: Floats, penalty: float, folds: int) -> Floats:
 
 
 def test_cross_fitting_agrees_with_a_slow_oracle() -> None:
-    from karat.stats.estimates.predictions import PENALTIES
+    from karat.stats.population import PENALTIES
 
     rng = np.random.default_rng(3)
     x = rng.normal(size=(3, 24, 2))

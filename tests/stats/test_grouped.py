@@ -14,21 +14,20 @@ from oracles import group_loops, pair_loops
 from karat import _kernel
 from karat.arithmetic import exact_product, rounded
 from karat.errors import InputError
-from karat.meta.perm_both import CELLS, perm_both
-from karat.stats.correlation import STATISTICS
-from karat.stats.grouped import DrawnCells, ExchangedCells, all_cells
-from karat.stats.significance.exchanges import (
+from karat.meta.agreement import LEVEL_CELLS, perm_both
+from karat.stats.correlation import STATISTICS, exchange_pairs, heads
+from karat.stats.exchanges import (
     Exchanges,
     drawn_words,
     masks,
     no_exchange,
     places_of_bits,
 )
-from karat.stats.significance.pair_exchanges import exchange_pairs, heads
+from karat.stats.grouped import DrawnCells, ExchangedCells, all_cells
 from karat.stats.soft_pairwise import soft_pairwise_accuracy
 
 SEEDS = st.integers(0, 2**32)
-LEVELS = st.sampled_from([*CELLS])
+LEVELS = st.sampled_from([*LEVEL_CELLS])
 GROUPED = [name for name in STATISTICS if STATISTICS[name].grouped]
 
 
@@ -54,7 +53,7 @@ def test_exchanged_groups_are_those_of_exchanged_matrices(
 ) -> None:
     human, first, second = matrices(seed, systems, segments)
     shape = human.shape
-    cells = CELLS[at](~np.isnan(human))
+    cells = LEVEL_CELLS[at](~np.isnan(human))
     (words,) = drawn_words(shape, 3, seed)
     of = ExchangedCells(cells.offsets, places_of_bits(*cells[:2], segments), words)
     points = [cells.of(x) for x in (human, first, second)]
@@ -76,7 +75,7 @@ def test_drawn_groups_are_those_of_drawn_cells(
     seed: int, systems: int, segments: int, at: str
 ) -> None:
     human, metric, _ = matrices(seed, systems, segments)
-    cells = CELLS[at](~np.isnan(human))
+    cells = LEVEL_CELLS[at](~np.isnan(human))
     rng = np.random.default_rng(seed)
     times = [rng.integers(0, 4, (3, n)).astype(np.int32) for n in human.shape]
     counts = _kernel.drawn_group_pairs(cells.of(human), cells.of(metric), *cells, *times)
@@ -124,7 +123,7 @@ def test_many_exchanged_points_are_counted_with_more_bits() -> None:
 @pytest.mark.parametrize("by", GROUPED)
 def test_no_exchange_leaves_every_statistic(by: str) -> None:
     made = matrices(5, 5, 30)
-    cells = CELLS["item"](~np.isnan(made[0]))
+    cells = LEVEL_CELLS["item"](~np.isnan(made[0]))
     of = ExchangedCells(cells.offsets, places_of_bits(*cells[:2], 30), no_exchange((5, 30)))
     grouped, pooled = STATISTICS[by].grouped, STATISTICS[by].pooled
     assert grouped

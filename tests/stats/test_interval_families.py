@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from sizes import examples
 
 from karat.stats.distributions import incomplete_beta, normal_quantile, normal_tail
-from karat.stats.estimates.intervals import (
+from karat.stats.estimates import (
     IntervalFamily,
     PointEstimate,
     ScaledIntervals,
     bounded_intervals,
     skewed_intervals,
 )
-from karat.stats.estimates.sampling import Design, expand
-from karat.stats.significance.multiple import CORRECTIONS, single_level
+from karat.stats.multiple_tests import CORRECTIONS, single_level
+from karat.stats.population import Design, expand
 
 
 def random_design(rng: np.random.Generator, units: int) -> Design:

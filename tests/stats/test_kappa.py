@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.stats.judges.kappa import cohen_kappa
+from karat.stats.judges import cohen_kappa
 
 label = st.sampled_from([0.0, 0.5, 1.0, math.nan])
 

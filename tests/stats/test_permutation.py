@@ -14,12 +14,11 @@ from oracles import exchange_loops
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.meta.levels import MATRIX_LEVELS, agreement
-from karat.meta.perm_both import perm_both
+from karat.meta.agreement import MATRIX_LEVELS, agreement, perm_both
 from karat.progress import silent
+from karat.stats import paired_tests as p
 from karat.stats.correlation import pearson
-from karat.stats.significance import permutation as p
-from karat.stats.significance.exchanges import (
+from karat.stats.exchanges import (
     Exchanges,
     Permutation,
     chosen_sums,

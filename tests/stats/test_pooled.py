@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pair_loops
 
-from karat.meta.bootstrap import OVER, bootstrap, drawn_places
+from karat.meta.agreement import OVER, agreement, bootstrap, drawn_places, perm_both
 from karat.meta.evaluation import rank_metrics
-from karat.meta.levels import agreement
-from karat.meta.perm_both import perm_both
 from karat.stats.correlation import STATISTICS
-from karat.stats.significance.exchanges import drawn_words, masks
-from karat.stats.significance.permutation import standardised
+from karat.stats.exchanges import drawn_words, masks
+from karat.stats.paired_tests import standardised
 
 Loop = Callable[[pair_loops.Groups], float]
 LOOPS: dict[str, Loop] = {

@@ -14,7 +14,7 @@ from sacrebleu.significance import PairedTest, estimate_ci
 
 import karat as kt
 from karat.metrics.base import Metric
-from karat.stats.significance.baseline import ahead, approximate_randomization, paired_bootstrap
+from karat.stats.significance import ahead, approximate_randomization, paired_bootstrap
 
 WORDS = ("the", "a", "cat", "dog", "sat", "ran", "on", "in", "mat", "house", "red", ",", ".")
 SEGMENTS = 150

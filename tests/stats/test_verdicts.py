@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import karat
-from karat.stats.significance.multiple import clusters
-from karat.stats.significance.verdicts import (
+from karat.stats.multiple_tests import clusters
+from karat.stats.significance import (
     MIN_DECIDING_UNITS,
     SIGNIFICANCE_LEVEL,
     interval_verdict,
@@ -80,7 +80,7 @@ def test_the_level_has_one_home() -> None:
     lines = (
         (path, line)
         for path in source.rglob("*.py")
-        if path.name != "verdicts.py"
+        if path.name != "significance.py"
         for line in path.read_text(encoding="utf-8").splitlines()
     )
     assert [f"{path}: {line}" for path, line in lines if copies.search(line.lower())] == []

@@ -20,16 +20,16 @@ import karat as kt
 from karat.errors import InputError, KaratError
 from karat.nuggets.formats.loading import load_nuggets
 from karat.progress import silent
-from karat.studio.export.files import check_studio, export_studio, import_studio
+from karat.studio.disputes import disputes
+from karat.studio.export.formats import check_studio, export_studio, import_studio
 from karat.studio.formats import has_nuggets
-from karat.studio.key_editing.edits import KeyEdit, edit_key
-from karat.studio.key_editing.questions import question
-from karat.studio.live.disputes import disputes
-from karat.studio.live.estimates import ask_estimates
-from karat.studio.opening.asked import Asked
+from karat.studio.key_editing import KeyEdit, edit_key
+from karat.studio.key_questions import question
+from karat.studio.live.statistics import ask_estimates
+from karat.studio.opening.options import StudioOptions
 from karat.studio.opening.running import prepare
 from karat.studio.store.assessors import assessors, hashed, invite
-from karat.studio.store.settings import Calibration
+from karat.studio.store.settings import CalibrationItem
 from karat.studio.store.store import Store
 
 TABLES = (
@@ -65,7 +65,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "ratings": {
         "tasks": {"ratings": {"scales": ["quality-7", "fluency-5"]}},
         "calibration": (
-            Calibration("ratings", ("A cat.",), {"ratings": {"quality": 6, "fluency": 4}}, "s"),
+            CalibrationItem("ratings", ("A cat.",), {"ratings": {"quality": 6, "fluency": 4}}, "s"),
         ),
         "calibration_rate": 0.4,
     },
@@ -235,10 +235,10 @@ def _backup(path: Path) -> None:
 
 def _serve(path: Path) -> None:
     """Open a studio and ask for its pages, as two people."""
-    from karat.studio.web.app import make_app
-    from karat.studio.web.hosts import Hosts
+    from karat.studio.web.guard import Hosts
+    from karat.studio.web.server import make_app
 
-    opened = prepare(path, None, Asked(), (), None, 0, None, silent)
+    opened = prepare(path, None, StudioOptions(), (), None, 0, None, silent)
     try:
         app = make_app(opened._studio, Hosts.of("127.0.0.1"))
         for name, pages in PAGES.items():

@@ -20,10 +20,10 @@ from studio.judging_process import say
 from studio.projects_in_store import START, answer
 
 from karat.errors import InputError
-from karat.studio.assignment.next_item import next_assignment
-from karat.studio.key_editing.edits import KeyEdit, edit_key
-from karat.studio.key_editing.questions import KeyQuestion, question
-from karat.studio.store.judgements import Judgement, judge
+from karat.studio.assignment import next_assignment
+from karat.studio.key_editing import KeyEdit, edit_key
+from karat.studio.key_questions import KeyQuestion, question
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 
 
@@ -64,7 +64,7 @@ def work(store: Store, who: int) -> None:
     while True:
         shown = next_assignment(store, who, START)
         if shown is not None:
-            sent = Judgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest)
+            sent = SentJudgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest)
             try:
                 judge(store, who, sent)
             except InputError:  # the key was edited meanwhile

@@ -17,11 +17,11 @@ from karat.nuggets.sets.keys_and_runs import Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.judgements import Judgement, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
-from karat.studio.tasks.shown import Shown
+from karat.studio.tasks.task import AssignmentView
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=timezone.utc)
 RATINGS = {"ratings": {"scales": ["quality-7", "fluency-5"]}}
@@ -61,7 +61,7 @@ def make_store(path: Path, given: Any = None, people: int = 3, **settings: Any) 
     return store
 
 
-def answer(shown: Shown, drawn: random.Random) -> dict[str, Any]:
+def answer(shown: AssignmentView, drawn: random.Random) -> dict[str, Any]:
     """An answer that the task allows, drawn at random."""
     text = shown.outputs[0].text
     if shown.task == "ratings":
@@ -97,7 +97,7 @@ def judge_all(store: Store, seed: int = 1, most: int = 10**6) -> None:
             value = answer(shown, drawn)
             now += timedelta(seconds=drawn.randint(2, 30))
             took = drawn.randint(500, 30_000)
-            sent = Judgement(new(), shown.assignment, value, took, shown.newest)
+            sent = SentJudgement(new(), shown.assignment, value, took, shown.newest)
             judge(store, one.id, sent, now)
 
 

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 from studio.projects_in_store import START, answer
 
-from karat.studio.assignment.next_item import next_assignment
-from karat.studio.store.judgements import Judgement, judge
+from karat.studio.assignment import next_assignment
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 
 _printing = threading.Lock()
@@ -29,7 +29,7 @@ def say(text: str) -> None:
         sys.stdout.flush()
 
 
-def send(store: Store, who: int, given: Judgement) -> None:
+def send(store: Store, who: int, given: SentJudgement) -> None:
     say(json.dumps([who, given]))
     judge(store, who, given)
     say(f"ack {given.uuid}")
@@ -37,14 +37,18 @@ def send(store: Store, who: int, given: Judgement) -> None:
 
 def work(store: Store, who: int) -> None:
     while (shown := next_assignment(store, who, START)) is not None:
-        send(store, who, Judgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest))
+        send(
+            store,
+            who,
+            SentJudgement(str(uuid4()), shown.assignment, answer(shown), 1, shown.newest),
+        )
 
 
 def main() -> None:
     store = Store.open(Path(sys.argv[1]))
     for line in sys.stdin:
         who, given = json.loads(line)
-        send(store, who, Judgement(*given))
+        send(store, who, SentJudgement(*given))
     say("ready")
     for who in range(1, int(sys.argv[2]) + 1):
         threading.Thread(target=work, args=(store, who)).start()

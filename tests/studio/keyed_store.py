@@ -8,10 +8,10 @@ from typing import Any
 from studio.projects_in_store import START, assessor, judged_all, make_store, nugget_set, uuid
 
 from karat.studio.export.contents import read_contents
-from karat.studio.key_editing.edits import KeyEdit, edit_key
-from karat.studio.key_editing.questions import KeyQuestion, question
+from karat.studio.key_editing import KeyEdit, edit_key
+from karat.studio.key_questions import KeyQuestion, question
 from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import Stored
+from karat.studio.store.judgements import StoredRow
 from karat.studio.store.store import Store
 
 Q1 = 1
@@ -40,7 +40,7 @@ class Keyed:
     def look(self, item: int = Q1) -> KeyQuestion:
         return question(self.store, item)
 
-    def edit(self, what: str, concerns: int, item: int = Q1, **more: Any) -> Stored:
+    def edit(self, what: str, concerns: int, item: int = Q1, **more: Any) -> StoredRow:
         self.number += 1
         given = {"supersedes": self.look(item).newest, **more}
         sent = KeyEdit(uuid(self.number), item, what, concerns, **given)

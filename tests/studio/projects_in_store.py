@@ -14,11 +14,11 @@ from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_ke
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.store.assessors import assessor_of, invite
-from karat.studio.store.judgements import Judgement, Stored, judge
+from karat.studio.store.judgements import SentJudgement, StoredRow, judge
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
-from karat.studio.tasks.shown import Shown
+from karat.studio.tasks.task import AssignmentView
 
 START = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 TWO_SCALES = {"ratings": {"scales": ["quality-7", "understandability-7"]}}
@@ -78,7 +78,7 @@ def assessor(store: Store, name: str = "ann", **how: Any) -> int:
     return found.id
 
 
-def answer(shown: Shown, number: int = 0) -> dict[str, Any]:
+def answer(shown: AssignmentView, number: int = 0) -> dict[str, Any]:
     """Return a complete answer to anything."""
     if shown.task == "ratings":
         names = [scale["dimension"] for scale in shown.settings["scales"]]
@@ -90,29 +90,34 @@ def answer(shown: Shown, number: int = 0) -> dict[str, Any]:
     return {"spans": [], **({"score": 50} if shown.settings["scale"] else {})}
 
 
-def asked(store: Store, who: int, now: datetime = START) -> Shown:
+def asked(store: Store, who: int, now: datetime = START) -> AssignmentView:
     shown = next_assignment(store, who, now)
     assert shown is not None
     return shown
 
 
-def answered(store: Store, who: int, number: int, now: datetime = START) -> Shown | None:
+def answered(store: Store, who: int, number: int, now: datetime = START) -> AssignmentView | None:
     """Ask for the next assignment and answer it, with the uuid of a number."""
     shown = next_assignment(store, who, now)
     if shown is not None:
-        judge(store, who, Judgement(uuid(number), shown.assignment, answer(shown, number), 9), now)
+        judge(
+            store,
+            who,
+            SentJudgement(uuid(number), shown.assignment, answer(shown, number), 9),
+            now,
+        )
     return shown
 
 
 def judged_all(
-    store: Store, who: int, first: int = 0, reply: Callable[[Shown, int], Any] = answer
-) -> list[Shown]:
+    store: Store, who: int, first: int = 0, reply: Callable[[AssignmentView, int], Any] = answer
+) -> list[AssignmentView]:
     """Answer until nothing is left."""
-    found: list[Shown] = []
+    found: list[AssignmentView] = []
     while (shown := next_assignment(store, who, START)) is not None:
         number = first + len(found)
-        given = Judgement(uuid(number), shown.assignment, reply(shown, number), 9)
-        assert judge(store, who, given, START) == Stored(number + 1, False) or first
+        given = SentJudgement(uuid(number), shown.assignment, reply(shown, number), 9)
+        assert judge(store, who, given, START) == StoredRow(number + 1, False) or first
         found.append(shown)
     return found
 

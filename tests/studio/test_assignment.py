@@ -32,17 +32,16 @@ from studio.projects_in_store import (
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.assignment.next_item import next_assignment, progress_of
-from karat.studio.assignment.rounds import is_random, prepare_rounds
-from karat.studio.assignment.sample import sample_of_store
+from karat.studio.assignment import next_assignment, progress_of
+from karat.studio.sampling import is_random, prepare_rounds, sample_of_store
+from karat.studio.store.assignments import earlier, shown
 from karat.studio.store.calibration import calibration_scores
-from karat.studio.store.judgements import Judgement, current, judge
-from karat.studio.store.order import shuffled_ids
+from karat.studio.store.draws import shuffled_ids
+from karat.studio.store.judgements import SentJudgement, current, judge
 from karat.studio.store.projects import import_set, project
-from karat.studio.store.settings import Calibration, ProjectSettings, Show
-from karat.studio.store.shown import earlier, shown
+from karat.studio.store.settings import CalibrationItem, ProjectSettings, Show
 from karat.studio.store.store import Store
-from karat.studio.tasks.shown import Shown
+from karat.studio.tasks.task import AssignmentView
 
 EVERYTHING = {**TWO_SCALES, "pairs": {}, "spans": {"scheme": "esa"}}
 
@@ -177,8 +176,8 @@ def test_a_place_is_given_back_when_a_lease_ends(tmp_path: Path) -> None:
         first = asked(store, ann, START)
         second = asked(store, bea, later(60))
         assert next_assignment(store, ann, later(61)) is None
-        judge(store, ann, Judgement(uuid(0), first.assignment, answer(first), 1), later(62))
-        judge(store, bea, Judgement(uuid(1), second.assignment, answer(second), 1), later(63))
+        judge(store, ann, SentJudgement(uuid(0), first.assignment, answer(first), 1), later(62))
+        judge(store, bea, SentJudgement(uuid(1), second.assignment, answer(second), 1), later(63))
         assert len(current(store)) == 2  # late work is not lost
         assert store.check().ok
 
@@ -265,12 +264,12 @@ def test_processes_share_no_place(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- calibration
 
 KNOWN = (
-    Calibration("ratings", ("The the.",), {"ratings": {"quality": 1, "understandability": 1}}),
-    Calibration("ratings", ("Good.",), {"ratings": {"quality": 7, "understandability": 7}}),
+    CalibrationItem("ratings", ("The the.",), {"ratings": {"quality": 1, "understandability": 1}}),
+    CalibrationItem("ratings", ("Good.",), {"ratings": {"quality": 7, "understandability": 7}}),
 )
 
 
-def sevens(shown: Shown, number: int) -> dict[str, Any]:
+def sevens(shown: AssignmentView, number: int) -> dict[str, Any]:
     return {"ratings": {"quality": 7, "understandability": 7}}
 
 
@@ -289,9 +288,9 @@ def test_calibration_is_mixed_in_and_scored(tmp_path: Path) -> None:
 
 def test_calibration_of_pairs_knows_sides(tmp_path: Path) -> None:
     texts = [(f"good {k}", f"bad {k}") for k in range(12)]
-    known = tuple(Calibration("pairs", pair, {"choice": "first"}) for pair in texts)
+    known = tuple(CalibrationItem("pairs", pair, {"choice": "first"}) for pair in texts)
 
-    def knows(shown: Shown, number: int) -> dict[str, Any]:
+    def knows(shown: AssignmentView, number: int) -> dict[str, Any]:
         return {"choice": "first" if shown.outputs[0].text.startswith("good") else "second"}
 
     with make_store(
@@ -306,19 +305,19 @@ def test_calibration_of_pairs_knows_sides(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        (Calibration("ratings", ("x", "y"), {}), "calibration item 1: expected one output"),
-        (Calibration("ratings", ("x",), {"ratings": {}}), "item 1: no value for quality"),
-        (Calibration("ratings", ("\ud800",), {}), "item 1: the text holds half a character"),
-        (Calibration("ratings", (3,), {}), "item 1: found text=3, expected a text"),  # type: ignore
+        (CalibrationItem("ratings", ("x", "y"), {}), "calibration item 1: expected one output"),
+        (CalibrationItem("ratings", ("x",), {"ratings": {}}), "item 1: no value for quality"),
+        (CalibrationItem("ratings", ("\ud800",), {}), "item 1: the text holds half a character"),
+        (CalibrationItem("ratings", (3,), {}), "item 1: found text=3, expected a text"),  # type: ignore
     ],
 )
-def test_a_wrong_known_answer_is_refused(tmp_path: Path, known: Calibration, told: str) -> None:
+def test_a_wrong_known_answer_is_refused(tmp_path: Path, known: CalibrationItem, told: str) -> None:
     with pytest.raises(InputError, match=told):
         make_store(tmp_path, calibration=(known,))
 
 
 def test_a_known_answer_about_nuggets_needs_nuggets(tmp_path: Path) -> None:
-    known = Calibration("nuggets", ("x",), {"nuggets": {"1": {"label": "support"}}})
+    known = CalibrationItem("nuggets", ("x",), {"nuggets": {"1": {"label": "support"}}})
     with pytest.raises(InputError, match="item 1: expected nuggets, a list of their descriptions"):
         make_store(tmp_path, nugget_set(), {"nuggets": {}}, calibration=(known,))
 
@@ -394,7 +393,7 @@ def hard_set() -> Any:
     )
 
 
-def by_length(shown: Shown, number: int) -> dict[str, Any]:
+def by_length(shown: AssignmentView, number: int) -> dict[str, Any]:
     """Answer steadily to long outputs and wildly to short ones."""
     long = len(shown.outputs[0].text) > 5
     return {"ratings": {"quality": 4 if long else 1 + 6 * (number % 2), "understandability": 4}}

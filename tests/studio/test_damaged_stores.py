@@ -17,8 +17,8 @@ pytest.importorskip("jinja2")
 from studio.damaged_stores import SETTINGS, Damage, damages, make_judged, problem
 
 from karat.errors import InputError
-from karat.studio.export.files import check_studio
-from karat.studio.live.worker import Worker
+from karat.studio.export.formats import check_studio
+from karat.studio.live.results import Worker
 from karat.studio.store.schema import DamagedStore
 
 FEW = 12

@@ -14,12 +14,12 @@ from studio.projects_in_store import START, answer, uuid
 
 from karat.errors import InputError
 from karat.nuggets.formats.loading import load_nuggets
-from karat.studio.assignment.next_item import next_assignment
+from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
-from karat.studio.export.restoring import restore
-from karat.studio.key_editing.edits import KeyEdit, edit_key
-from karat.studio.key_editing.questions import question
-from karat.studio.store.judgements import Judgement, judge
+from karat.studio.export.log import restore
+from karat.studio.key_editing import KeyEdit, edit_key
+from karat.studio.key_questions import question
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.schema import APPLICATION
 from karat.studio.store.store import Store
 
@@ -38,7 +38,7 @@ def test_export_and_import_keep_the_key_and_its_edits(tmp_path: Path) -> None:
     while (shown := next_assignment(keyed.store, keyed.ann, START)) is not None:
         keyed.number += 1
         value = answer(shown)
-        sent = Judgement(uuid(keyed.number), shown.assignment, value, 9, shown.newest)
+        sent = SentJudgement(uuid(keyed.number), shown.assignment, value, 9, shown.newest)
         judge(keyed.store, keyed.ann, sent, START)
     keyed.edit("drop", 2, nugget="2")
     keyed.edit("drop", 2, nugget="3")

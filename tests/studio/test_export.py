@@ -15,12 +15,11 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.studio.assignment.next_item import next_assignment
 from karat.studio.export.contents import read_contents
-from karat.studio.export.decided import pair_name
 from karat.studio.export.formats import FORMATS, export_store
 from karat.studio.export.labels import labels_of
-from karat.studio.export.preferences import pair_labels
+from karat.studio.export.values import pair_labels, pair_name
 from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import Judgement, current, judge
+from karat.studio.store.judgements import SentJudgement, current, judge
 from karat.studio.store.store import Store
 
 NEW = uuids(99)
@@ -123,7 +122,12 @@ def vote(store: Store, choices: dict[str, list[str]]) -> None:
             better = choices[one.name][0]
             names = [name for (name,) in systems]
             choice = ("first", "second")[names.index(better)] if better in names else "tie"
-            judge(store, one.id, Judgement(NEW(), shown.assignment, {"choice": choice}, 10), START)
+            judge(
+                store,
+                one.id,
+                SentJudgement(NEW(), shown.assignment, {"choice": choice}, 10),
+                START,
+            )
 
 
 def test_the_majority_of_a_pair_counts_and_ties_are_named(tmp_path: Path) -> None:
@@ -357,6 +361,6 @@ def test_a_format_of_another_task_is_refused(rated: Store, tmp_path: Path, forma
 
 
 def test_the_command_has_every_format() -> None:
-    from karat.studio.cli.export import FORMATS as NAMES
+    from karat.studio.cli import EXPORT_FORMATS as NAMES
 
     assert ("all", *FORMATS) == NAMES

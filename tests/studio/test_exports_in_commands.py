@@ -16,12 +16,11 @@ from judged_store import decide, judge_all, make_store, nugget_texts, texts, uui
 
 import karat as kt
 from karat.errors import InputError, OutputError
-from karat.studio.cli.export import command
-from karat.studio.cli.restore import command as import_command
+from karat.studio.cli import export, import_log
+from karat.studio.disputes import disputes
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import export_store
 from karat.studio.export.labels import labels_of
-from karat.studio.live.disputes import disputes
 from karat.studio.store.judgements import current
 
 
@@ -151,15 +150,15 @@ def test_the_commands_export_a_store_and_make_one(tmp_path: Path) -> None:
     with make_store(tmp_path / "store", texts(3, 2), people=1) as store:
         judge_all(store)
     run = CliRunner().invoke
-    done = run(command, [str(tmp_path / "store"), str(tmp_path / "out"), "--anonymous"])
+    done = run(export, [str(tmp_path / "store"), str(tmp_path / "out"), "--anonymous"])
     assert done.exit_code == 0, done.output
     assert done.output.endswith("out: log, csv, labels, ties, set\n")
-    done = run(import_command, [str(tmp_path / "out"), str(tmp_path / "again")])
+    done = run(import_log, [str(tmp_path / "out"), str(tmp_path / "again")])
     assert done.exit_code == 0, done.output
     assert "opens it, with new links." in done.output
-    again = run(command, [str(tmp_path / "again"), str(tmp_path / "out")])
+    again = run(export, [str(tmp_path / "again"), str(tmp_path / "out")])
     assert isinstance(again.exception, OutputError)
-    none = run(command, [str(tmp_path / "none"), str(tmp_path / "new")])
+    none = run(export, [str(tmp_path / "none"), str(tmp_path / "new")])
     assert isinstance(none.exception, InputError)
     with pytest.raises(OutputError, match="exists already"):
         raise again.exception

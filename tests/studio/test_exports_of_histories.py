@@ -12,13 +12,13 @@ from numpy import isnan
 
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
-from karat.studio.assignment.next_item import next_assignment
+from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
-from karat.studio.export.restoring import restore
-from karat.studio.live.agreement import live_agreement
+from karat.studio.export.log import restore
 from karat.studio.live.state import state_of
-from karat.studio.store.judgements import Judgement, current, judge, undo
-from karat.studio.store.shown import shown
+from karat.studio.live.statistics import live_agreement
+from karat.studio.store.assignments import shown
+from karat.studio.store.judgements import SentJudgement, current, judge, undo
 from karat.studio.store.store import Store
 
 PEOPLE = {1: "ann", 2: "bob", 3: "cleo"}
@@ -58,7 +58,7 @@ class History:
         value, uuid = answer(asked, self.drawn), self.new()
         if self.drawn.random() < 0.15:
             value["done"] = False
-        sent = Judgement(uuid, assignment, value, 5, before)
+        sent = SentJudgement(uuid, assignment, value, 5, before)
         judge(self.store, person, sent, START)
         judge(self.store, person, sent, START)  # again, as after a lost connection
         self.said.pop(assignment, None)

@@ -25,11 +25,11 @@ from studio.projects_in_store import (
 )
 
 from karat.errors import InputError
-from karat.studio.assignment.next_item import next_assignment, progress_of
+from karat.studio.assignment import next_assignment, progress_of
 from karat.studio.store.adjudications import Adjudication, adjudicate, decisions
 from karat.studio.store.assessors import assessor_of, assessors, invite, withdraw
 from karat.studio.store.events import events
-from karat.studio.store.judgements import Judgement, Stored, current, history, judge, undo
+from karat.studio.store.judgements import SentJudgement, StoredRow, current, history, judge, undo
 from karat.studio.store.projects import freeze, project, reveal, systems
 from karat.studio.store.store import Store
 
@@ -40,9 +40,9 @@ OTHER = {"ratings": {"quality": 7, "understandability": 1}}
 def test_the_same_request_is_stored_once(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        given = Judgement(uuid(0), asked(store, who).assignment, GOOD, 1200)
-        assert judge(store, who, given, START) == Stored(1, False)
-        assert judge(store, who, given, later(5)) == Stored(1, True)
+        given = SentJudgement(uuid(0), asked(store, who).assignment, GOOD, 1200)
+        assert judge(store, who, given, START) == StoredRow(1, False)
+        assert judge(store, who, given, later(5)) == StoredRow(1, True)
         (row,) = history(store)
         assert (row.value, row.ms, row.time) == (GOOD, 1200, "2026-01-01T12:00:00.000+00:00")
 
@@ -51,7 +51,7 @@ def test_the_same_request_is_stored_once(tmp_path: Path) -> None:
 def test_a_uuid_stands_for_one_content(tmp_path: Path, change: dict[str, Any]) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        given = Judgement(uuid(0), asked(store, who).assignment, GOOD, 1)
+        given = SentJudgement(uuid(0), asked(store, who).assignment, GOOD, 1)
         judge(store, who, given)
         with pytest.raises(InputError, match="stands for another judgement: make a new one"):
             judge(store, who, given._replace(**change))
@@ -63,18 +63,18 @@ def test_revision_and_undo_are_new_rows(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
         at = asked(store, who).assignment
-        judge(store, who, Judgement(uuid(0), at, GOOD, 1))
-        judge(store, who, Judgement(uuid(1), at, OTHER, 2, uuid(0)))
+        judge(store, who, SentJudgement(uuid(0), at, GOOD, 1))
+        judge(store, who, SentJudgement(uuid(1), at, OTHER, 2, uuid(0)))
         assert [row.value for row in current(store)] == [OTHER]
-        assert undo(store, who, uuid(2), at, uuid(1)) == Stored(3, False)
-        assert undo(store, who, uuid(2), at, uuid(1)) == Stored(3, True)
-        assert undo(store, who, uuid(2), at) == Stored(3, True)
+        assert undo(store, who, uuid(2), at, uuid(1)) == StoredRow(3, False)
+        assert undo(store, who, uuid(2), at, uuid(1)) == StoredRow(3, True)
+        assert undo(store, who, uuid(2), at) == StoredRow(3, True)
         assert current(store) == []
         with pytest.raises(InputError, match="has no answer to take back"):
             undo(store, who, uuid(3), at)
         again = asked(store, who)
         assert (again.assignment, again.value, again.newest) == (at, None, uuid(2))
-        judge(store, who, Judgement(uuid(4), at, GOOD, 4, uuid(2)))
+        judge(store, who, SentJudgement(uuid(4), at, GOOD, 4, uuid(2)))
         rows = [(row.uuid, row.value, row.supersedes) for row in history(store)]
         assert rows == [
             (uuid(0), GOOD, None),
@@ -90,13 +90,13 @@ def test_a_draft_is_kept_and_leaves_the_assignment_open(tmp_path: Path) -> None:
         who = assessor(store)
         at = asked(store, who).assignment
         draft = {"ratings": {"quality": 2}, "done": False}
-        judge(store, who, Judgement(uuid(0), at, draft, 1))
+        judge(store, who, SentJudgement(uuid(0), at, draft, 1))
         assert (current(store), progress_of(store, who).done) == ([], 0)
         again = asked(store, who)
         assert (again.assignment, again.value, again.newest) == (at, draft, uuid(0))
         with pytest.raises(InputError, match="no value for understandability"):
-            judge(store, who, Judgement(uuid(1), at, draft | {"done": True}, 1, uuid(0)))
-        judge(store, who, Judgement(uuid(1), at, GOOD, 1, uuid(0)))
+            judge(store, who, SentJudgement(uuid(1), at, draft | {"done": True}, 1, uuid(0)))
+        judge(store, who, SentJudgement(uuid(1), at, GOOD, 1, uuid(0)))
         assert progress_of(store, who) == (1, 18, 17)
         assert store.check().ok
 
@@ -106,10 +106,10 @@ def test_what_replaces_something_else_is_refused(tmp_path: Path) -> None:
         who = assessor(store)
         at = asked(store, who).assignment
         with pytest.raises(InputError, match="its newest judgement is None"):
-            judge(store, who, Judgement(uuid(1), at, OTHER, 1, uuid(0)))
-        judge(store, who, Judgement(uuid(0), at, GOOD, 1))
+            judge(store, who, SentJudgement(uuid(1), at, OTHER, 1, uuid(0)))
+        judge(store, who, SentJudgement(uuid(0), at, GOOD, 1))
         with pytest.raises(InputError, match="found supersedes=None, but its newest judgement"):
-            judge(store, who, Judgement(uuid(1), at, OTHER, 1))
+            judge(store, who, SentJudgement(uuid(1), at, OTHER, 1))
         with pytest.raises(InputError, match="look at that one first"):
             undo(store, who, uuid(1), at, uuid(5))
         assert len(history(store)) == 1
@@ -130,7 +130,7 @@ def test_a_wrong_judgement_is_refused_in_one_sentence(
 ) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
-        good = Judgement(uuid(0), asked(store, who).assignment, GOOD, 1)
+        good = SentJudgement(uuid(0), asked(store, who).assignment, GOOD, 1)
         with pytest.raises(InputError) as caught:
             judge(store, who, good._replace(**{name: found}))
         assert "\n" not in str(caught.value)
@@ -142,7 +142,7 @@ def test_an_answer_that_is_too_long_is_refused(tmp_path: Path) -> None:
         who = assessor(store)
         big = GOOD | {"comment": "x" * 100_000}
         with pytest.raises(InputError, match=r"the value has 100,0\d\d bytes, expected at most"):
-            judge(store, who, Judgement(uuid(0), asked(store, who).assignment, big, 1))
+            judge(store, who, SentJudgement(uuid(0), asked(store, who).assignment, big, 1))
 
 
 def test_an_assignment_belongs_to_one_assessor(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_an_assignment_belongs_to_one_assessor(tmp_path: Path) -> None:
         ann, bea = assessor(store), assessor(store, "bea")
         at = asked(store, ann).assignment
         with pytest.raises(InputError, match=f"you have no assignment {at}"):
-            judge(store, bea, Judgement(uuid(0), at, GOOD, 1))
+            judge(store, bea, SentJudgement(uuid(0), at, GOOD, 1))
 
 
 # ---------------------------------------------------- repeated and reordered requests, a slow model
@@ -187,7 +187,7 @@ def sent(store: Store, who: int, row: tuple[str, int, Any, str | None]) -> bool:
         if value is None:
             undo(store, who, uuid, assignment, supersedes)
         else:
-            judge(store, who, Judgement(uuid, assignment, value, 1, supersedes))
+            judge(store, who, SentJudgement(uuid, assignment, value, 1, supersedes))
     except InputError:
         return False
     return True
@@ -207,7 +207,7 @@ def two_assignments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with make_store(folder, small_set(1, 2)) as store:
         who = assessor(store)
         first = asked(store, who)
-        judge(store, who, Judgement(uuid(90), first.assignment, GOOD, 1))
+        judge(store, who, SentJudgement(uuid(90), first.assignment, GOOD, 1))
         asked(store, who)
         undo(store, who, uuid(91), first.assignment)
     return folder / "project.studio"
@@ -308,7 +308,7 @@ def test_a_frozen_project_takes_nothing_but_repeats(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         who = assessor(store)
         shown = asked(store, who)
-        given = Judgement(uuid(0), shown.assignment, answer(shown), 1)
+        given = SentJudgement(uuid(0), shown.assignment, answer(shown), 1)
         judge(store, who, given)
         freeze(store, who)
         assert judge(store, who, given).duplicate
@@ -361,8 +361,8 @@ def test_decisions_are_rows_that_are_only_added(tmp_path: Path) -> None:
         first = Adjudication(uuid(0), "ratings", item, shown.outputs[0].id, "quality", 4, (1,))
         with pytest.raises(InputError, match="only adjudicators and the owner decide"):
             adjudicate(store, who, first)
-        assert adjudicate(store, chief, first, START) == Stored(1, False)
-        assert adjudicate(store, chief, first) == Stored(1, True)
+        assert adjudicate(store, chief, first, START) == StoredRow(1, False)
+        assert adjudicate(store, chief, first) == StoredRow(1, True)
         with pytest.raises(InputError, match="stands for another decision"):
             adjudicate(store, chief, first._replace(value=5))
         with pytest.raises(InputError, match="somebody else has decided this meanwhile"):

@@ -20,15 +20,14 @@ from studio.projects_in_store import (
 )
 
 from karat.errors import InputError, OutputError
-from karat.studio.assignment.next_item import next_assignment
+from karat.studio.assignment import next_assignment
+from karat.studio.disputes import disputes
 from karat.studio.export.contents import read_contents
-from karat.studio.key_editing.editors import allow_adjudicators, may_edit
-from karat.studio.key_editing.edits import KeyEdit, edit_key
-from karat.studio.key_editing.questions import questions
-from karat.studio.live.disputes import disputes
-from karat.studio.live.trail import trail
+from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit
+from karat.studio.key_questions import questions
 from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.judgements import Judgement, Stored, history, judge
+from karat.studio.store.events import trail
+from karat.studio.store.judgements import SentJudgement, StoredRow, history, judge
 from karat.studio.store.projects import freeze
 
 
@@ -59,7 +58,7 @@ def test_a_reworded_nugget_is_another_one_and_assessors_are_asked_again(keyed: K
     assert (shown.dropped, shown.edited) == (("1",), True)
     assert shown.value is not None
     value = {"nuggets": {**shown.value["nuggets"], "1.v2": {"label": "none"}}}
-    judge(keyed.store, keyed.ann, Judgement(uuid(1), shown.assignment, value, 5, shown.newest))
+    judge(keyed.store, keyed.ann, SentJudgement(uuid(1), shown.assignment, value, 5, shown.newest))
     assert keyed.judged() == 3
     assert keyed.labels() == [("q1", "1.v2", "2"), ("q2", "1"), ("q2", "1")]
     assert len(history(keyed.store)) == 5
@@ -97,7 +96,7 @@ def test_an_added_nugget_makes_judgements_incomplete_until_it_is_judged(keyed: K
         judge(
             keyed.store,
             keyed.ann,
-            Judgement(uuid(1), shown.assignment, shown.value, 5, shown.newest),
+            SentJudgement(uuid(1), shown.assignment, shown.value, 5, shown.newest),
         )
     assert keyed.look().undoing == 0
     keyed.edit("undo", 0)
@@ -132,9 +131,9 @@ def test_undos_take_back_one_edit_after_the_other(keyed: Keyed) -> None:
 def test_an_edit_is_stored_once_and_its_uuid_stands_for_it_alone(keyed: Keyed) -> None:
     sent = KeyEdit(uuid(1), Q1, "drop", 2, nugget="2")
     first = edit_key(keyed.store, keyed.owner, sent)
-    assert edit_key(keyed.store, keyed.owner, sent) == Stored(first.id, True)
+    assert edit_key(keyed.store, keyed.owner, sent) == StoredRow(first.id, True)
     keyed.edit("undo", 0)
-    assert edit_key(keyed.store, keyed.owner, sent) == Stored(first.id, True)
+    assert edit_key(keyed.store, keyed.owner, sent) == StoredRow(first.id, True)
     assert keyed.nuggets() == BEFORE
     for other in (
         sent._replace(nugget="1"),
@@ -290,12 +289,12 @@ def test_a_judgement_under_the_old_key_is_kept(tmp_path: Path) -> None:
     other = "2" if item == Q1 else None
     keyed.edit("reword", 0, item=item, nugget="1", descriptions=["other words"])
     value = {**answer(shown), "done": False}
-    judge(keyed.store, keyed.ann, Judgement(uuid(1), shown.assignment, value, 5))
+    judge(keyed.store, keyed.ann, SentJudgement(uuid(1), shown.assignment, value, 5))
     assert keyed.judged() == 0
     again = asked(keyed.store, keyed.ann)
     assert again.value == value
     labels = {**value["nuggets"], "1.v2": {"label": "none"}}
-    sent = Judgement(uuid(2), shown.assignment, {"nuggets": labels}, 5, uuid(1))
+    sent = SentJudgement(uuid(2), shown.assignment, {"nuggets": labels}, 5, uuid(1))
     judge(keyed.store, keyed.ann, sent)
     assert keyed.judged() == 1
     counted = {"1.v2", *([other] if other else [])}

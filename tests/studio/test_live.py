@@ -10,21 +10,18 @@ from judged_store import START, decide, judge_all, make_store, nugget_texts, tex
 
 import karat as kt
 from karat.errors import InputError
-from karat.studio.assignment.next_item import next_assignment
-from karat.studio.export.contents import read_contents
+from karat.studio.assignment import next_assignment
+from karat.studio.disputes import disputes
+from karat.studio.export.contents import masked, pseudonyms, read_contents
 from karat.studio.export.formats import export_store
-from karat.studio.export.pseudonyms import masked, pseudonyms
 from karat.studio.export.sets import evalset_of, nuggets_of
-from karat.studio.live import latest
-from karat.studio.live.agreement import live_agreement
-from karat.studio.live.disputes import disputes
-from karat.studio.live.estimates import ask_estimates, live_estimates
-from karat.studio.live.latest import latest_results
+from karat.studio.live import results
 from karat.studio.live.progress import assessor_progress, work_done
-from karat.studio.live.results import live_results
+from karat.studio.live.results import latest_results, live_results
+from karat.studio.live.statistics import ask_estimates, live_agreement, live_estimates
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
-from karat.studio.store.judgements import Judgement, current, judge, undo
+from karat.studio.store.judgements import SentJudgement, current, judge, undo
 from karat.studio.store.projects import freeze, project, reveal
 from karat.studio.store.store import Store
 
@@ -71,7 +68,7 @@ def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) 
         ann = {row.outputs: row for row in current(store) if row.assessor == 1}
         for row in current(store):
             if row.assessor == 2 and row.outputs in ann:  # bob answers as ann does
-                said = Judgement(NEW(), row.assignment, ann[row.outputs].value, 5, row.uuid)
+                said = SentJudgement(NEW(), row.assignment, ann[row.outputs].value, 5, row.uuid)
                 judge(store, 2, said)
         found = disputes(store)[0]
         decide(store, found.task, found.output, found.about, 4, NEW())
@@ -126,7 +123,7 @@ def test_disputes_are_ranked_blind_and_settled_by_a_decision(tmp_path: Path) -> 
             item = int(shown.outputs[0].text.split()[-3]) + 1
             quality, fluency = values[one.name, item]
             rated = {"ratings": {"quality": quality, "fluency": fluency}}
-            judge(store, one.id, Judgement(NEW(), shown.assignment, rated, 5), START)
+            judge(store, one.id, SentJudgement(NEW(), shown.assignment, rated, 5), START)
     found = disputes(store)
     assert [(one.segment, one.about, one.amount) for one in found] == [
         ("1", "quality", 1.0),
@@ -163,7 +160,11 @@ def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None
         shown = next_assignment(store, who.id, START)
         assert shown
         marks = [{"start": 0, "end": 4, "severity": severity}]
-        judge(store, who.id, Judgement(NEW(), shown.assignment, {"spans": marks, "score": 50}, 1))
+        judge(
+            store,
+            who.id,
+            SentJudgement(NEW(), shown.assignment, {"spans": marks, "score": 50}, 1),
+        )
     assert [one.amount for one in disputes(store)] == [1.0]
 
 
@@ -251,7 +252,7 @@ def test_a_process_computes_the_results_of_large_stores(
     small = latest_results(store)
     assert small
     assert small.coverage.answers == 60
-    monkeypatch.setattr(latest, "FEW", 0)
+    monkeypatch.setattr(results, "FEW", 0)
     assert latest_results(store) is small  # nothing has changed
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)

@@ -9,9 +9,9 @@ import pytest
 
 from karat.errors import InputError
 from karat.progress import silent
-from karat.studio.opening.asked import Asked
+from karat.studio.opening.options import StudioOptions
 from karat.studio.opening.outputs import is_outputs, read_outputs
-from karat.studio.opening.stores import open_store
+from karat.studio.opening.running import open_store
 from karat.studio.store.judgements import current
 from karat.studio.store.store import Store
 
@@ -57,7 +57,9 @@ def test_a_studio_opens_on_a_folder_and_continues(tmp_path: Path) -> None:
     place = folder(tmp_path / "own", first="x\nz\n", second="y\nw\n")
     told: list[str] = []
     for _ in range(2):
-        store: Store = open_store(place, tmp_path / "own.sqlite", Asked(), silent, told.append)
+        store: Store = open_store(
+            place, tmp_path / "own.sqlite", StudioOptions(), silent, told.append
+        )
         store.close()
     assert told[0].endswith("is new: judgements are saved there")
     assert told[1].endswith("continues: own")
@@ -190,12 +192,14 @@ def test_a_studio_goes_on_where_a_set_stopped(tmp_path: Path) -> None:
     place.write_text("\n".join(lines), "utf-8")
     told: list[str] = []
     with open_store(
-        place, tmp_path / "own.sqlite", Asked(earlier=True), silent, told.append
+        place, tmp_path / "own.sqlite", StudioOptions(earlier=True), silent, told.append
     ) as store:
         (row,) = current(store)
     assert row.value == {"ratings": {"quality": 5}}
     assert told[0] == "Judgements of 1 assessor were taken over."
     place.write_text("\n".join(lines[:-1]), "utf-8")
     with pytest.raises(InputError, match="has no judgements by people"):
-        open_store(place, tmp_path / "none.sqlite", Asked(earlier=True), silent, told.append)
+        open_store(
+            place, tmp_path / "none.sqlite", StudioOptions(earlier=True), silent, told.append
+        )
     assert not (tmp_path / "none.sqlite").exists()

@@ -13,11 +13,9 @@ from studio.judged_store import judge_all, make_store, texts
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.progress import silent
-from karat.studio.export.files import export_studio, import_studio
-from karat.studio.export.formats import export_files
-from karat.studio.opening.asked import TOKEN_VARIABLE, Asked
-from karat.studio.opening.running import chosen_token
-from karat.studio.opening.stores import open_store
+from karat.studio.export.formats import export_files, export_studio, import_studio
+from karat.studio.opening.options import TOKEN_VARIABLE, StudioOptions
+from karat.studio.opening.running import chosen_token, open_store
 
 posix = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
 
@@ -61,7 +59,7 @@ def test_a_store_that_others_can_read_is_told(tmp_path: Path, mode: int, warned:
     make_store(path).close()
     path.chmod(mode)
     lines: list[str] = []
-    open_store(path, path, Asked(), silent, lines.append).close()
+    open_store(path, path, StudioOptions(), silent, lines.append).close()
     advice = f"Other users of this machine can read {path}: close it with chmod 600."
     assert (advice in lines) is warned
 

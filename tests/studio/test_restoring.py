@@ -15,15 +15,15 @@ from karat.errors import InputError
 from karat.evalset.draws import Draw
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
-from karat.studio.assignment.next_item import next_assignment
-from karat.studio.assignment.sample import sample_of_store
+from karat.studio.assignment import next_assignment
 from karat.studio.export.contents import read_contents
 from karat.studio.export.earlier import take_earlier
 from karat.studio.export.formats import export_store
-from karat.studio.export.restoring import restore
+from karat.studio.export.log import restore
+from karat.studio.sampling import sample_of_store
 from karat.studio.store.assessors import assessors
 from karat.studio.store.events import events
-from karat.studio.store.judgements import Judgement, judge, undo
+from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
@@ -57,9 +57,9 @@ def judged(path: Path, name: str) -> Store:
         first, second, third = rows.fetchall()[:3]
     undo(store, first[1], NEW(), first[0])
     value = {**json.loads(second[3]), "comment": "again"}
-    judge(store, second[1], Judgement(NEW(), second[0], value, 9, second[2]), START)
+    judge(store, second[1], SentJudgement(NEW(), second[0], value, 9, second[2]), START)
     draft = {**json.loads(third[3]), "done": False}
-    judge(store, third[1], Judgement(NEW(), third[0], draft, 9, third[2]), START)
+    judge(store, third[1], SentJudgement(NEW(), third[0], draft, 9, third[2]), START)
     return store
 
 

@@ -14,10 +14,10 @@ from studio.projects_in_store import answer, answered, asked, assessor, column, 
 
 import karat as kt
 from karat.errors import InputError, OutputError
-from karat.studio.export.files import check_studio, export_studio
+from karat.studio.export.formats import check_studio, export_studio
 from karat.studio.store import schema, store
-from karat.studio.store.clock import stamp
-from karat.studio.store.judgements import Judgement, history, judge
+from karat.studio.store.events import stamp
+from karat.studio.store.judgements import SentJudgement, history, judge
 from karat.studio.store.store import Store
 
 FIRST = Path(__file__).parent / "version-1.sql"
@@ -234,7 +234,7 @@ def test_a_full_disk_is_told_and_saves_nothing(tmp_path: Path) -> None:
     with make_store(tmp_path) as made:
         who = assessor(made)
         shown = asked(made, who)
-        given = Judgement(uuid(0), shown.assignment, answer(shown) | {"comment": "é" * 2000}, 1)
+        given = SentJudgement(uuid(0), shown.assignment, answer(shown) | {"comment": "é" * 2000}, 1)
         with made.read() as connection:
             (pages,) = connection.execute("PRAGMA page_count").fetchone()
             connection.execute(f"PRAGMA max_page_count = {pages}")

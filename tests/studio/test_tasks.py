@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from karat.errors import InputError
-from karat.studio.store.settings import Calibration, ProjectSettings, Show
+from karat.studio.store.settings import CalibrationItem, ProjectSettings, Show
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.scales import SCALES, scale_of, wrong_value
-from karat.studio.tasks.shown import Shown, ShownNugget, ShownOutput
+from karat.studio.tasks.ratings import SCALES, scale_of, wrong_value
+from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 TEXT = "a𝒳cé"  # four code points, five units of UTF-16, eight bytes of UTF-8
 OWN = {"dimension": "tone", "low": 0, "high": 1, "step": 0.25}
@@ -22,11 +22,11 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-def shown(task: str, **given: Any) -> Shown:
+def shown(task: str, **given: Any) -> AssignmentView:
     settings = TASKS[task].settings(given or GIVEN[task])
-    outputs = tuple(ShownOutput(id, TEXT) for id in ((5, 2) if task == "pairs" else (5,)))
-    nuggets = (ShownNugget("1", "vital", ("x",)), ShownNugget("b", "okay", ("y",)))
-    return Shown(1, task, settings, outputs, nuggets=nuggets if task == "nuggets" else ())
+    outputs = tuple(OutputView(id, TEXT) for id in ((5, 2) if task == "pairs" else (5,)))
+    nuggets = (NuggetView("1", "vital", ("x",)), NuggetView("b", "okay", ("y",)))
+    return AssignmentView(1, task, settings, outputs, nuggets=nuggets if task == "nuggets" else ())
 
 
 def span(start: object = 0, end: object = 4, **more: object) -> dict[str, object]:
@@ -222,7 +222,7 @@ SETTINGS: list[tuple[Any, str]] = [
     ({"lease_seconds": True}, "lease_seconds=True: expected a whole number"),
     ({"random_share": 1.5}, "random_share=1.5: expected a number from 0 to 1"),
     ({"seed": -1}, "seed=-1: expected a whole number, 0 or more"),
-    ({"calibration": [Calibration("spans", ("x",), {})]}, "the project has no task 'spans'"),
+    ({"calibration": [CalibrationItem("spans", ("x",), {})]}, "the project has no task 'spans'"),
 ]
 
 
@@ -234,7 +234,7 @@ def test_wrong_settings_are_refused(given: dict[str, Any], told: str) -> None:
 
 
 def test_settings_are_stored_as_text_and_read_again() -> None:
-    known = Calibration("pairs", ("a", "b"), {"choice": "tie"}, "source", ("r",), ("n",))
+    known = CalibrationItem("pairs", ("a", "b"), {"choice": "tie"}, "source", ("r",), ("n",))
     settings = ProjectSettings(
         GIVEN | {"spans": {"scheme": "esa", "severities": ["x"]}},
         Show(reference=True),

@@ -9,7 +9,7 @@ import pytest
 import karat as kt
 from karat import registry
 from karat.errors import InputError, MetricError
-from karat.text.tokenizers import TOKENIZERS
+from karat.text.tokens import TOKENIZERS
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,7 @@ from oracles.definers import porter
 from oracles.strategies import hard_text
 
 from karat.metrics.names import parse
-from karat.text.stemmers import PORTER_NLTK, stem_words, stemmers
-from karat.text.tokens import Vocab
+from karat.text.tokens import PORTER_NLTK, Vocab, stem_words, stemmers
 
 
 def stems(stemmer: str, words: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import stopwordsiso
 
 from karat.errors import InputError
 from karat.metrics.names import parse
-from karat.text.stopwords import stop_digest, stop_words
+from karat.text.tokens import stop_digest, stop_words
 
 SANE = 100
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from oracles.strategies import hard_text
 
 import karat as kt
-from karat.text.recipe import Ragged, select
-from karat.text.tokens import Tokens, Vocab, tokenize
+from karat.text.tokens import Ragged, Tokens, Vocab, select, tokenize
 
 WORDS = st.one_of(
     hard_text,

@@ -36,22 +36,24 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep what one element says."""
-        given = {name: value or "" for name, value in attrs}
-        self.anchors |= {given.get("id", ""), given.get("name", "")}
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        if tag in _FETCHED and given.get("rel") not in _KEPT_LINKS:
-            self.fetched += [given[name] for name in ("src", "href", "data") if name in given]
-        if tag == "meta" and given.get("http-equiv") == "Content-Security-Policy":
-            self.policy = given.get("content", "")
+        attributes = {name: value or "" for name, value in attrs}
+        self.anchors |= {attributes.get("id", ""), attributes.get("name", "")}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        if tag in _FETCHED and attributes.get("rel") not in _KEPT_LINKS:
+            self.fetched += [
+                attributes[name] for name in ("src", "href", "data") if name in attributes
+            ]
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attributes.get("content", "")
 
 
 def problems(folder: Path) -> Iterator[str]:
     """Yield a sentence for everything that is wrong with a site."""
-    found = {path: Page(path.read_text("utf-8")) for path in sorted(folder.rglob("*.html"))}
-    for path, page in found.items():
+    pages = {path: Page(path.read_text("utf-8")) for path in sorted(folder.rglob("*.html"))}
+    for path, page in pages.items():
         name = path.relative_to(folder)
-        yield from (f"{name}: {said}" for said in _dead(folder, path, page, found))
+        yield from (f"{name}: {problem}" for problem in _dead(folder, path, page, pages))
         yield from (f"{name} fetches {url}" for url in page.fetched if _outside(url))
         yield from _styles(name, path)
         if page.policy != _POLICY:
@@ -59,7 +61,7 @@ def problems(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*.css")):
         yield from _styles(path.relative_to(folder), path)
     start = folder / "index.html"
-    for path in sorted(set(found) - _reached(start, found)):
+    for path in sorted(set(pages) - _reached(start, pages)):
         if path.name not in _NOT_REACHED:
             yield f"{path.relative_to(folder)} is not reached from index.html"
 
@@ -82,7 +84,7 @@ def _target(path: Path, link: str) -> tuple[Path, str] | None:
     return file / "index.html" if file.is_dir() else file, unquote(parts.fragment)
 
 
-def _dead(folder: Path, path: Path, page: Page, found: dict[Path, Page]) -> Iterator[str]:
+def _dead(folder: Path, path: Path, page: Page, pages: dict[Path, Page]) -> Iterator[str]:
     if path.name in _NOT_REACHED:  # its links begin at the root of a server
         return
     for link in sorted(set(page.links)):
@@ -92,19 +94,19 @@ def _dead(folder: Path, path: Path, page: Page, found: dict[Path, Page]) -> Iter
         file, anchor = target
         if not file.exists() or folder not in file.parents:
             yield f"{link} does not exist"
-        elif anchor and file in found and anchor not in found[file].anchors:
+        elif anchor and file in pages and anchor not in pages[file].anchors:
             yield f"{link}: no such anchor"
 
 
-def _reached(start: Path, found: dict[Path, Page]) -> set[Path]:
-    seen, waiting = {start}, [start]
+def _reached(start: Path, pages: dict[Path, Page]) -> set[Path]:
+    reached, waiting = {start}, [start]
     while waiting:
         path = waiting.pop()
-        targets = {target[0] for link in found[path].links if (target := _target(path, link))}
-        new = (targets & set(found)) - seen
-        seen |= new
+        targets = {target[0] for link in pages[path].links if (target := _target(path, link))}
+        new = (targets & set(pages)) - reached
+        reached |= new
         waiting += new
-    return seen
+    return reached
 
 
 def main(folder: Path) -> int:

@@ -18,7 +18,7 @@ _COMMON = "Options"
 """The first heading of options."""
 
 
-class Page(NamedTuple):
+class CommandPage(NamedTuple):
     """A command with its full name and the context that its help needs."""
 
     name: str
@@ -36,18 +36,20 @@ class Page(NamedTuple):
         return inspect.cleandoc(self.command.help or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def all_commands() -> Iterator[Page]:
+def all_commands() -> Iterator[CommandPage]:
     """Yield every command and group below `karat`, a group before its commands."""
-    yield from _below(Page("karat", cli, _context(cli, "karat", None)))
+    yield from _below(CommandPage("karat", cli, _context(cli, "karat", None)))
 
 
-def _below(page: Page) -> Iterator[Page]:
+def _below(page: CommandPage) -> Iterator[CommandPage]:
     if not isinstance(page.command, click.Group):
         return
     for name in page.command.list_commands(page.context):
-        found = page.command.get_command(page.context, name)
-        if found is not None and not found.hidden:
-            inner = Page(f"{page.name} {name}", found, _context(found, name, page.context))
+        command = page.command.get_command(page.context, name)
+        if command is not None and not command.hidden:
+            inner = CommandPage(
+                f"{page.name} {name}", command, _context(command, name, page.context)
+            )
             yield inner
             yield from _below(inner)
 
@@ -65,30 +67,32 @@ def command_pages() -> Iterator[tuple[str, str]]:
     yield "reference/options.md", _options(pages)
 
 
-def command_page(page: Page) -> str:
+def command_page(page: CommandPage) -> str:
     """Return the page of one command: usage, what it does, examples, arguments and options."""
     usage = page.command.get_usage(page.context).removeprefix("Usage: ")
     parts = [f"# {page.name}", block(usage), *_help(page.command.help or "")]
-    inner = [one for one in _below(page) if " ".join(one.name.split()[:-1]) == page.name]
+    inner = [
+        subpage for subpage in _below(page) if " ".join(subpage.name.split()[:-1]) == page.name
+    ]
     if inner:
         parts += ["## Commands", _listed(inner)]
     parts += [*_option_tables(page), *_epilog(page)]
     return "\n\n".join(parts) + "\n"
 
 
-def _option_tables(page: Page) -> Iterator[str]:
+def _option_tables(page: CommandPage) -> Iterator[str]:
     """Yield a table of options under each heading of the help; click's own have none."""
-    found: dict[str, list[tuple[str, str]]] = {_COMMON: []}
+    records_by_heading: dict[str, list[tuple[str, str]]] = {_COMMON: []}
     for param, record in _records(page):
-        found.setdefault(getattr(param, "heading", _COMMON), []).append(record)
-    for heading, records in found.items():
+        records_by_heading.setdefault(getattr(param, "heading", _COMMON), []).append(record)
+    for heading, records in records_by_heading.items():
         yield f"{'##' if heading == _COMMON else '###'} {heading}"
         yield table(
-            ["Option", "Meaning"], ([code(names), escaped(told)] for names, told in records)
+            ["Option", "Meaning"], ([code(names), escaped(meaning)] for names, meaning in records)
         )
 
 
-def _records(page: Page) -> Iterator[tuple[click.Option, tuple[str, str]]]:
+def _records(page: CommandPage) -> Iterator[tuple[click.Option, tuple[str, str]]]:
     """Yield every option with its spellings and its help."""
     for param in page.command.get_params(page.context):
         record = param.get_help_record(page.context)
@@ -96,7 +100,7 @@ def _records(page: Page) -> Iterator[tuple[click.Option, tuple[str, str]]]:
             yield param, record
 
 
-def _epilog(page: Page) -> Iterator[str]:
+def _epilog(page: CommandPage) -> Iterator[str]:
     """Yield what the help shows after the options, such as settings of one; examples are above."""
     formatter = page.context.make_formatter()
     page.command.format_epilog(page.context, formatter)
@@ -118,25 +122,25 @@ def _help(text: str) -> Iterator[str]:
         yield block(lines, "sh" if lines.startswith("karat") else "text")
 
 
-def _listed(pages: list[Page], folder: str = "") -> str:
+def _listed(pages: list[CommandPage], folder: str = "") -> str:
     rows = ([f"[`{page.name}`]({folder}{page.file})", escaped(page.summary)] for page in pages)
     return table(["Command", "What it does"], rows)
 
 
-def _index(pages: list[Page]) -> str:
+def _index(pages: list[CommandPage]) -> str:
     about = "Every command, with all its options. `karat COMMAND --help` prints the same."
     return f"# Commands\n\n{about}\n\n{_listed(pages)}\n"
 
 
-def _options(pages: list[Page]) -> str:
+def _options(pages: list[CommandPage]) -> str:
     """Return the page of all options: each with the commands that have it."""
-    found: dict[str, list[Page]] = defaultdict(list)
+    pages_by_option: dict[str, list[CommandPage]] = defaultdict(list)
     for page in pages:
         for _, (names, _) in _records(page):
-            found[_bare(names)].append(page)
+            pages_by_option[_bare(names)].append(page)
     rows = (
         [code(name), ", ".join(f"[{_short(page)}](commands/{page.file})" for page in having)]
-        for name, having in sorted(found.items(), key=lambda item: item[0].lstrip("-"))
+        for name, having in sorted(pages_by_option.items(), key=lambda item: item[0].lstrip("-"))
         if name != "-h, --help"
     )
     about = "Every option of the command line, and the commands that have it. "
@@ -149,5 +153,5 @@ def _bare(names: str) -> str:
     return ", ".join(re.findall(r"(?<![\w-])--?[\w-]+", names.partition(" [")[0]))
 
 
-def _short(page: Page) -> str:
+def _short(page: CommandPage) -> str:
     return page.name.removeprefix("karat ")

@@ -37,7 +37,7 @@ def pages(folder: Path) -> list[Path]:
 
 def prose(text: str) -> str:
     """Return the text with the lines of fenced blocks left empty, so that line numbers stay."""
-    kept: list[str] = []
+    lines_outside: list[str] = []
     fence = ""
     for line in text.splitlines():
         opened = _FENCE.match(line)
@@ -46,18 +46,18 @@ def prose(text: str) -> str:
             fence = opened[1]
         elif fence and line.strip() == fence:
             fence = ""
-        kept.append(line if outside else "")
-    return "\n".join(kept)
+        lines_outside.append(line if outside else "")
+    return "\n".join(lines_outside)
 
 
 def headings(text: str) -> Iterator[Heading]:
     """Yield the headings of a page; a repeated anchor gets a number, as on the built page."""
-    seen: dict[str, int] = {}
+    anchor_counts: dict[str, int] = {}
     for line in prose(text).splitlines():
-        if found := _HEADING.fullmatch(line):
-            anchor = found[3] or slug(found[2])
-            count = seen[anchor] = seen.get(anchor, -1) + 1
-            yield Heading(len(found[1]), found[2], f"{anchor}_{count}" if count else anchor)
+        if match := _HEADING.fullmatch(line):
+            anchor = match[3] or slug(match[2])
+            count = anchor_counts[anchor] = anchor_counts.get(anchor, -1) + 1
+            yield Heading(len(match[1]), match[2], f"{anchor}_{count}" if count else anchor)
 
 
 def title(text: str) -> str:
@@ -69,16 +69,16 @@ def slug(heading: str) -> str:
     """Return the anchor that the site gives to a heading."""
     plain = re.sub(r"\]\([^)]*\)", "", heading)
     folded = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
-    kept = re.sub(r"[^\w\s-]", "", folded).strip().lower()
-    return re.sub(r"[-\s]+", "-", kept)
+    letters = re.sub(r"[^\w\s-]", "", folded).strip().lower()
+    return re.sub(r"[-\s]+", "-", letters)
 
 
 def links(text: str) -> Iterator[Link]:
     """Yield links and pictures outside code that lead to no other site."""
-    for found in _LINK.finditer(_CODE.sub("", prose(text))):
-        if not re.match(r"[a-z]+:", found[3]):
-            page, _, anchor = found[3].partition("#")
-            yield Link(found[2], page, anchor)
+    for match in _LINK.finditer(_CODE.sub("", prose(text))):
+        if not re.match(r"[a-z]+:", match[3]):
+            page, _, anchor = match[3].partition("#")
+            yield Link(match[2], page, anchor)
 
 
 def dead_links(page: Path, folder: Path) -> list[str]:
@@ -101,23 +101,23 @@ def anchors(page: Path) -> set[str]:
 
 def reached(start: Path) -> set[Path]:
     """Return the pages that links lead to from one page, over any number of pages."""
-    found, waiting = {start.resolve()}, [start.resolve()]
+    pages, waiting = {start.resolve()}, [start.resolve()]
     while waiting:
         page = waiting.pop()
         targets = {(page.parent / link.page).resolve() for link in links(page.read_text("utf-8"))}
-        new = {path for path in targets if path.suffix == ".md" and path.exists()} - found
-        found |= new
+        new = {path for path in targets if path.suffix == ".md" and path.exists()} - pages
+        pages |= new
         waiting += new
-    return found
+    return pages
 
 
 def without_outer_links(text: str, page: Path, folder: Path) -> str:
     """Replace links that leave the folder, which the site has no page for, by their text."""
 
-    def replaced(found: re.Match[str]) -> str:
-        target = (page.parent / found[3].partition("#")[0]).resolve()
-        inside = re.match(r"[a-z]+:|#", found[3]) or folder.resolve() in target.parents
-        return found[0] if inside else found[2]
+    def replaced(match: re.Match[str]) -> str:
+        target = (page.parent / match[3].partition("#")[0]).resolve()
+        inside = re.match(r"[a-z]+:|#", match[3]) or folder.resolve() in target.parents
+        return match[0] if inside else match[2]
 
     return _LINK.sub(replaced, text)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from karat.metrics.catalogue import MetricSetting, list_metrics
-from karat.metrics.names import METRICS
+from karat.metrics.names import METRICS, MetricSetting, list_metrics
 from tools.docs.markdown import code, escaped, table
 
 _LISTS = {"tok": "names.md#tokenisers", "stem": "names.md#stemmers"}
@@ -16,9 +15,9 @@ HEAD = ("Setting", "Default", "Meaning", "Values")
 
 def metrics_page() -> str:
     """Return the page: a list of all metrics, then each with its settings."""
-    found = list_metrics(*METRICS.known())
-    parts = ["# Metrics", *map(escaped, found.notes), _more()]
-    groups = [(name, list(rows)) for name, rows in groupby(found.rows, lambda row: row.metric)]
+    listing = list_metrics(*METRICS.known())
+    parts = ["# Metrics", *map(escaped, listing.notes), _more()]
+    groups = [(name, list(rows)) for name, rows in groupby(listing.rows, lambda row: row.metric)]
     rows = ([f"[`{name}`](#{name})", r[0].range, escaped(r[0].summary)] for name, r in groups)
     parts.append(table(["Metric", "Scores", "What it is"], rows))
     for name, settings in groups:

@@ -47,18 +47,21 @@ def kinds() -> set[str]:
 def formats_page() -> str:
     """Return the page of formats of output, sets, text files and tables."""
     parts = ["# Formats", "Formats that Karat reads and writes.", *_sections(FORMATS)]
-    rows = ([code(name), code(known.format), escaped(_place(known))] for name, known in _known())
+    rows = (
+        [code(name), code(known_set.format), escaped(_place(known_set))]
+        for name, known_set in _known_sets()
+    )
     parts += ["## Known sets", "Sets with a name. Karat looks for them in the folder that the "]
     parts[-1] += "variable `KARAT_DATA` names; bundled sets are always there."
     return "\n\n".join([*parts, table(["Set", "Format", "About"], rows)]) + "\n"
 
 
-def _known() -> list[tuple[str, KnownSet]]:
+def _known_sets() -> list[tuple[str, KnownSet]]:
     return list(KNOWN.items())
 
 
-def _place(known: KnownSet) -> str:
-    return known.about if known.bundled else f"{known.about} (`{known.place}`)"
+def _place(known_set: KnownSet) -> str:
+    return known_set.about if known_set.bundled else f"{known_set.about} (`{known_set.place}`)"
 
 
 def names_page() -> str:
@@ -70,43 +73,49 @@ def names_page() -> str:
 
 def _sections(described: dict[str, tuple[str, str]]) -> Iterator[str]:
     for kind, (heading, about) in described.items():
-        known = registry_of(kind)
-        entries = [(name, known[name]) for name in known.known()]
+        registry = registry_of(kind)
+        entries = [(name, registry[name]) for name in registry.known()]
         yield from (f"## {heading}", about)
         if kind == "stemmers":
             yield ", ".join(code(name) for name, _ in entries) + "."
         else:
-            yield table(["Name", "Meaning"], ([code(n), _meaning(n, one)] for n, one in entries))
-        for name, one in entries:
-            if isinstance(one, type) and issubclass(one, Named) and one.settings():
-                yield from (f"### Settings of `{name}`", _settings(one))
+            yield table(
+                ["Name", "Meaning"], ([code(n), _meaning(n, entry)] for n, entry in entries)
+            )
+        for name, entry in entries:
+            if isinstance(entry, type) and issubclass(entry, Named) and entry.settings():
+                yield from (f"### Settings of `{name}`", _settings(entry))
 
 
-def _meaning(name: str, thing: Any) -> str:
+def _meaning(name: str, entry: Any) -> str:
     """Return what an entry is, in its own words."""
-    if isinstance(thing, SetFormat):
-        return _format(thing)
-    if text := getattr(thing, "meaning", "") or getattr(thing, "help", ""):
+    if isinstance(entry, SetFormat):
+        return _format(entry)
+    if text := getattr(entry, "meaning", "") or getattr(entry, "help", ""):
         return escaped(str(text))
-    if isinstance(thing, TableFormat):
-        return escaped(_of_module(getattr(thing.read, "func", thing.read)))
-    thing = load(getattr(thing, "read", thing)) if not callable(thing) else thing
+    if isinstance(entry, TableFormat):
+        return escaped(_of_module(getattr(entry.read, "func", entry.read)))
+    entry = load(getattr(entry, "read", entry)) if not callable(entry) else entry
     ending = next((f".{end}: " for end, format in ENDINGS.items() if format == name), "")
-    return ending + escaped(_first_sentence(inspect.getdoc(thing) or ""))
+    return ending + escaped(_first_sentence(inspect.getdoc(entry) or ""))
 
 
-def _format(found: SetFormat) -> str:
+def _format(set_format: SetFormat) -> str:
     """Return what a format of sets is recognised by, and the options of its reader."""
-    reader = load(found.reader)
-    told = [escaped(_of_module(reader))]
-    marks = {"folder with": found.holds, "columns": found.columns, "members": found.members}
-    for what, names in {**marks, "named": found.files}.items():
+    reader = load(set_format.reader)
+    sentences = [escaped(_of_module(reader))]
+    marks = {
+        "folder with": set_format.holds,
+        "columns": set_format.columns,
+        "members": set_format.members,
+    }
+    for mark, names in {**marks, "named": set_format.files}.items():
         if names:
-            told.append(f"Recognised by: {what} {', '.join(map(code, names))}.")
+            sentences.append(f"Recognised by: {mark} {', '.join(map(code, names))}.")
     options = [name for name, param in inspect.signature(reader).parameters.items()][2:]
     if options:
-        told.append(f"Options: {', '.join(map(code, options))}.")
-    return " ".join([*told, "Karat can write it." if found.writer else ""])
+        sentences.append(f"Options: {', '.join(map(code, options))}.")
+    return " ".join([*sentences, "Karat can write it." if set_format.writer else ""])
 
 
 def _settings(cls: type[Named]) -> str:

@@ -54,28 +54,28 @@ def _package(module: ModuleType) -> Iterator[str]:
     """Yield the names of a package; those that `karat` has itself are links."""
     yield f"## {module.__name__}"
     yield _paragraphs(_text(module))
-    own = [name for name in module.__all__ if name not in karat.__all__]
+    only_here = [name for name in module.__all__ if name not in karat.__all__]
     shared = [name for name in module.__all__ if name in karat.__all__]
     if shared:
         links = (f"[`{name}`](#karat.{name})" for name in shared)
         yield f"Also under this name: {', '.join(links)}."
-    for name in own:
+    for name in only_here:
         yield from _entry(f"{module.__name__}.{name}", getattr(module, name))
 
 
-def _entry(name: str, thing: Any) -> Iterator[str]:
+def _entry(name: str, member: Any) -> Iterator[str]:
     yield f"### `{name}` {{ #{name} }}"
-    if callable(thing):
-        yield block(_signature(name.rpartition(".")[2], thing), "python")
-    if text := _text(thing):
+    if callable(member):
+        yield block(_signature(name.rpartition(".")[2], member), "python")
+    if text := _text(member):
         yield _paragraphs(text)
-    if isinstance(thing, type):
-        yield from _members(thing)
+    if isinstance(member, type):
+        yield from _members(member)
 
 
-def _text(thing: Any) -> str:
+def _text(member: Any) -> str:
     """Return the docstring of a thing's own."""
-    return inspect.getdoc(thing) or "" if getattr(thing, "__doc__", None) else ""
+    return inspect.getdoc(member) or "" if getattr(member, "__doc__", None) else ""
 
 
 def _paragraphs(text: str) -> str:
@@ -96,8 +96,8 @@ def _members(cls: type) -> Iterator[str]:
     """Yield a list of the public methods and properties that a class itself defines."""
     lines = []
     for name, member in vars(cls).items():
-        shown = inspect.isroutine(member) or isinstance(member, property | classmethod)
-        if shown and not name.startswith("_") and (text := _text(_function(member))):
+        is_public_kind = inspect.isroutine(member) or isinstance(member, property | classmethod)
+        if is_public_kind and not name.startswith("_") and (text := _text(_function(member))):
             call = "" if isinstance(member, property) else _signature(name, _function(member), True)
             lines.append(f"- {code(call or name)}: {escaped(' '.join(text.split()))}")
     if lines:
@@ -108,14 +108,14 @@ def _function(member: Any) -> Any:
     return member.fget if isinstance(member, property) else getattr(member, "__func__", member)
 
 
-def _signature(name: str, thing: Any, method: bool = False) -> str:
+def _signature(name: str, member: Any, method: bool = False) -> str:
     """Return how a function or class is called, one parameter a line if it is long."""
     try:
-        found = inspect.signature(thing)
+        signature = inspect.signature(member)
     except (TypeError, ValueError):  # what C or an exception has none of
         return f"{name}(…)"
-    params = _parameters(list(found.parameters.values())[method:])
-    result = "" if isinstance(thing, type) else _returned(found.return_annotation)
+    params = _parameters(list(signature.parameters.values())[method:])
+    result = "" if isinstance(member, type) else _return_annotation(signature.return_annotation)
     line = f"{name}({', '.join(params)}){result}"
     if method or len(line) <= 88:
         return line
@@ -136,7 +136,7 @@ def _parameters(params: list[inspect.Parameter]) -> list[str]:
     return written
 
 
-def _returned(annotation: Any) -> str:
+def _return_annotation(annotation: Any) -> str:
     return "" if annotation is inspect.Signature.empty else f" -> {_annotation(annotation)}"
 
 
@@ -148,5 +148,5 @@ def _annotation(annotation: Any) -> str:
 def _value(value: Any) -> str:
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))
-    made = isinstance(value, type(dataclasses.MISSING)) or repr(value).startswith("<")
-    return "…" if made else repr(value)
+    is_unreadable = isinstance(value, type(dataclasses.MISSING)) or repr(value).startswith("<")
+    return "…" if is_unreadable else repr(value)

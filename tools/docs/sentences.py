@@ -23,8 +23,8 @@ _SHORT = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|p|pp|Fig|Sec|No)\.(?=\s)")
 
 def user_documents() -> list[Path]:
     """Return README and the pages for users; the index is a list, not sentences."""
-    found = [page for name in USER_FOLDERS for page in pages(ROOT / "docs" / name)]
-    return [ROOT / "README.md", *found]
+    documents = [page for name in USER_FOLDERS for page in pages(ROOT / "docs" / name)]
+    return [ROOT / "README.md", *documents]
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -60,9 +60,9 @@ def navigation(folder: Path) -> str:
     order = [link.page for link in links((folder / "index.md").read_text("utf-8"))]
     entries = [_entry(folder, "index.md")]
     for place, heading in SECTIONS.items():
-        found = [path.relative_to(folder).as_posix() for path in pages(folder / place)]
-        found = [name for name in found if not name.startswith("reference/commands/")]
-        ranked = sorted(found, key=lambda name: (*_rank(name, order), _title(folder, name)))
+        names = [path.relative_to(folder).as_posix() for path in pages(folder / place)]
+        names = [name for name in names if not name.startswith("reference/commands/")]
+        ranked = sorted(names, key=lambda name: (*_rank(name, order), _title(folder, name)))
         inner = [_entry(folder, name) for name in ranked]
         if place == "reference":
             inner.insert(0, _commands(folder))

@@ -26,8 +26,7 @@ from karat.arrow.columns import (
 from karat.arrow.formats.score_cells import cells
 from karat.errors import InputError, quoted
 from karat.evalset.given_scores import score_of
-from karat.metrics.loop import SEGMENTS_PER_BATCH
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import SEGMENTS_PER_BATCH, Outputs
 from karat.text.references import References, starts_of
 from karat.text.segments import Segments
 

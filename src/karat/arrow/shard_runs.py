@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from karat.arrow.engines import Engine
-from karat.arrow.row_folder import check_apart, row_folder
+from karat.arrow.row_files import check_apart, row_folder
 from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder
 from karat.arrow.table_scores import Metrics, choose_engine, plan_job, run_pieces
 from karat.progress import Progress, silent

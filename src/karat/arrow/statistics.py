@@ -18,7 +18,7 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.arrow.batches import RowRange, TableBatch
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
-from karat.metrics.loop import Counting, cuts_of
+from karat.metrics.pairs import Counting, cuts_of
 from karat.progress import Stop, as_threads, in_order
 from karat.scoring import Collected, compact
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled

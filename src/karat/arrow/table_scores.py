@@ -11,8 +11,7 @@ from karat.arrow.batches import RowRange, reference_hashes
 from karat.arrow.columns import Columns
 from karat.arrow.engines import Engine, Local, as_engine
 from karat.arrow.examples import segment_labels, table_texts, with_examples
-from karat.arrow.frames.frame import TABLE, Frame, as_frame
-from karat.arrow.frames.measured import (
+from karat.arrow.frame_scores import (
     Asked,
     RowScores,
     all_skipped,
@@ -22,6 +21,7 @@ from karat.arrow.frames.measured import (
     measure_frame,
     with_row_numbers,
 )
+from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import TOO_MANY, Failure, Job, added, piece_ranges, work_of
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import (
@@ -32,7 +32,7 @@ from karat.arrow.pieces import (
     plan_tables,
     table_format,
 )
-from karat.arrow.row_folder import check_apart, row_folder
+from karat.arrow.row_files import check_apart, row_folder
 from karat.arrow.shards import ShardJob, job_digest, shard_folder, shard_work
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import signed
@@ -41,7 +41,6 @@ from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.scoring import Scoring, as_metrics
-from karat.settings import renamed
 from karat.stats.buckets import MOST_ROWS, as_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
@@ -49,7 +48,6 @@ from karat.storage.output import FilePath
 Metrics = Sequence[str | Metric] | str | Metric
 
 
-@renamed(bootstrap="resamples")
 def score_table(
     table: Any,
     metrics: Metrics = ("bleu",),

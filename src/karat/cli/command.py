@@ -13,8 +13,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from karat.cli.old_names import renewed
-from karat.cli.parameters import COMMON, HEADINGS, Option
+from karat.cli.parameters import COMMON, HEADINGS
 from karat.errors import quoted
 
 MOST_LINES = 45
@@ -67,11 +66,6 @@ class Helpful(click.Command):
 
 class Command(Helpful):
     """A command with options under headings."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        options = [param for param in self.params if isinstance(param, Option)]
-        names = {old: param.spelling for param in options for old in param.old}
-        return super().parse_args(ctx, renewed(args, names, ctx.resilient_parsing))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *params, help = super().get_params(ctx)

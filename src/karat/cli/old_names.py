@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
+from karat.cli.show import note
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def note(text: str) -> None:
-    """Print a note on standard error."""
-    click.echo(f"karat: note: {text}", err=True)
-
-
-def renewed(args: Sequence[str], names: Mapping[str, str], quiet: bool) -> list[str]:
-    """Return the words of a command with new names of options for old ones, and say so once."""
-    found: list[str] = []
-    told: set[str] = set()
-    for at, word in enumerate(args):
-        if word == "--":
-            return [*found, *args[at:]]
-        name, equals, value = word.partition("=")
-        found.append(f"{names.get(name, name)}{equals}{value}")
-        if name in names and name not in told and not quiet:
-            note(f"{name} is now {names[name]}")
-            told.add(name)
-    return found
 
 
 def retired(names: str, instead: str, kind: Any = None, **more: Any) -> Callable[[F], F]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import sys
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from karat.cli import show
 from karat.cli.command import second_words
-from karat.cli.old_names import note
 from karat.cli.parameters import (
     ADVANCED,
     COMMON,
@@ -22,7 +20,9 @@ from karat.cli.parameters import (
     OUTPUT,
     TESTS,
     Listing,
+    bundle,
     choice,
+    combine,
     flag,
     named,
     option,
@@ -35,8 +35,14 @@ from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
 from karat.settings import MOST_TRIALS
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from karat.cli.inputs import InputFiles, SetInput
 
+F = TypeVar("F", bound=Callable[..., Any])
+PLAIN_TEXT = "text"
+"""The format of files with one segment per line."""
+
+command_line = show.command_line
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 FORMATS = ("text", "json", "tsv", "csv", "md", "latex", "html", "svg")
 ENDINGS = {{"text": "txt", "latex": "tex"}.get(format, format): format for format in FORMATS}
@@ -80,15 +86,13 @@ _read_as = option(
     registry="formats",
     heading=INPUT,
 )
-PLAIN = "text"
-"""The format of files that are read as they are."""
 
 
 class _TextFormats(Listing):
     """`--read-as` where files are read: plain text, or a format of the registry."""
 
     def names(self) -> list[str]:
-        return [PLAIN, *super().names()]
+        return [PLAIN_TEXT, *super().names()]
 
 
 class _FilesOrSet(_TextFormats):
@@ -103,7 +107,7 @@ class _FilesOrSet(_TextFormats):
 
 
 _read_files_as = partial(
-    option, "--read-as", metavar="FORMAT", registry="text_formats", heading=INPUT, old="--as"
+    option, "--read-as", metavar="FORMAT", registry="text_formats", heading=INPUT
 )
 read_files_as = _read_files_as(
     "Format of the files: {names}. `text` is one segment per line, even if it looks like JSON. "
@@ -117,21 +121,10 @@ _read_texts_as = _read_files_as(
 )
 
 
-def _of_reader(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
-    """Say which options of readers have another name now."""
-    if value:
-        from karat.evalset.loading import OLD_OPTIONS
-
-        for name in {text.partition("=")[0] for text in value} & {*OLD_OPTIONS}:
-            note(f"--option {name} is now --option {OLD_OPTIONS[name]}")
-    return value
-
-
 _reader_options = option(
     "--option reader_options",
     "Option of the format's reader, such as pair=en-de or references=refB. Repeat for several.",
     multiple=True,
-    callback=_of_reader,
     metavar="NAME=VALUE",
     heading=INPUT,
 )
@@ -157,10 +150,9 @@ metrics = option(
 as_text = option(
     "--read-as as_text",
     "With `text`: read files as plain text even if they look like JSON.",
-    choice(PLAIN),
+    choice(PLAIN_TEXT),
     callback=lambda ctx, param, value: value is not None,
     heading=INPUT,
-    old="--as",
 )
 signature = option(
     "--signature",
@@ -225,9 +217,7 @@ def resampling(
 
 
 resamples = resampling()
-interval_resamples = resampling(
-    "Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON, old="--bootstrap"
-)
+interval_resamples = resampling("Add 95% intervals from N bootstrap resamples.", 0, heading=COMMON)
 comparison_resamples = resampling(
     "Number of bootstrap resamples, for intervals and the bootstrap test. Default: 1000.", None, 1
 )
@@ -247,50 +237,55 @@ charts = option(
 )
 
 
-def tested(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of a comparison: `--trials` of the bootstrap test is now `--resamples`."""
-    if settings["test"] == "bootstrap" and settings["trials"] is not None:
-        note("--trials of the bootstrap test is now --resamples")
-        trials = settings["trials"]
-        return {**settings, "trials": None, "resamples": settings["resamples"] or trials}
-    return settings
-
-
 def numbered_references(
-    chosen: Sequence[str], reader_options: tuple[str, ...]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Split `--reference`: numbers are of the set's references, names are for its reader."""
-    named = [text for text in chosen if not re.fullmatch("[0-9]{1,9}", text)]
-    if named and len(named) < len(chosen):
+    references: Sequence[str], source: SetInput
+) -> tuple[tuple[int, ...], SetInput]:
+    """Return the numbers in `--reference`, or the set with its reader told the names there."""
+    names = [text for text in references if not re.fullmatch("[0-9]{1,9}", text)]
+    if names and len(names) < len(references):
         raise InputError("--reference: give names or numbers of references, not both")
-    if named:
-        return (), (*reader_options, f"references={','.join(named)}")
-    return tuple(map(int, chosen)), reader_options
+    if names:
+        reader_options = (*source.reader_options, f"references={','.join(names)}")
+        return (), source._replace(reader_options=reader_options)
+    return tuple(map(int, references)), source
 
 
-def reader(function: F) -> F:
-    """Add `--read-as` and `--option`: how an evaluation set is read."""
-    return _read_as(_reader_options(function))
+_judgements = named(
+    "-j --judgements",
+    "File of judgements to add to those of SET, such as the log of a model. Repeat for several.",
+    path,
+    multiple=True,
+    heading=INPUT,
+)
+_model_judges = named(
+    "--model-judge model_judges",
+    "Judge that is a model. Human scores are without it. Repeat for several.",
+    multiple=True,
+    metavar="NAME",
+    heading=INPUT,
+)
 
 
-def judged(function: F) -> F:
-    """Add `--judgements` and `--model-judge`: judgements beside those of the set, and whose."""
-    files = named(
-        "-j --judgements",
-        "File of judgements to add to those of SET, such as the log of a model. Repeat for "
-        "several.",
-        path,
-        multiple=True,
-        heading=INPUT,
-    )
-    models = named(
-        "--model-judge model_judges",
-        "Judge that is a model. Human scores are without it. Repeat for several.",
-        multiple=True,
-        metavar="NAME",
-        heading=INPUT,
-    )
-    return files(models(function))
+def _make_set_input(**values: Any) -> SetInput:
+    from karat.cli.inputs import SetInput
+
+    return SetInput(**values)
+
+
+set_argument = click.argument("name", metavar="SET", shell_complete=complete_set)
+_set_input = partial(bundle, "source", make=_make_set_input, arguments=("name",))
+reader = _set_input(_read_as, _reader_options)
+"""Options for reading SET; the command receives `source`."""
+judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
+"""Options for reading SET, with judgements beside its own; the command receives `source`."""
+human_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges, exclude)
+"""Options for reading SET, with judgements beside its own and systems to leave out: `source`."""
+experiment_reader = combine(
+    _read_as, _reader_options, _judgements, _model_judges, exclude, set_references
+)
+"""Options for reading sets, as settings of an experiment."""
+outputs_reader = _set_input(exclude, _read_as, _reader_options)
+"""Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
 def _format(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
@@ -373,39 +368,26 @@ def segment_options(what: str) -> Callable[[F], F]:
     return lambda function: numbered(worst(function))
 
 
-def split_format(read_as: str | None) -> tuple[bool, str | None]:
-    """Return whether files are read as plain text, and else the format that was named."""
-    return read_as == PLAIN, None if read_as == PLAIN else read_as
+def _make_input_files(
+    evalset: str | None, read_as: str | None, reader_options: tuple[str, ...], **files: Any
+) -> InputFiles:
+    from karat.cli.inputs import InputFiles, SetInput
+
+    if evalset is not None:
+        return InputFiles(**files, evalset=SetInput(evalset, read_as, reader_options))
+    if reader_options:
+        raise InputError("--option is only for evaluation sets: name the set with --set")
+    return InputFiles(**files, read_as=read_as)
 
 
-def texts(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the candidates and where their references come from: `given`."""
-    from karat.cli.inputs import Given, GivenSet
-
-    @wraps(function)
-    def called(
-        candidates: tuple[str, ...],
-        references: tuple[str, ...],
-        optional_references: bool,
-        evalset: str | None,
-        read_as: str | None,
-        reader_options: tuple[str, ...],
-        **more: Any,
-    ) -> Any:
-        if evalset is None and reader_options:
-            raise InputError("--option is only for evaluation sets: name the set with --set")
-        asked = None if evalset is None else GivenSet(evalset, read_as, reader_options)
-        files = split_format(read_as) if evalset is None else (False, None)
-        given = Given(candidates, references, optional_references, files[0], asked, files[1])
-        return function(given=given, **more)
-
-    files = click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE...")
-    found: Callable[..., Any] = _read_texts_as(_reader_options(called))
-    for add in (optional_references, evalset, references, files):
-        found = add(found)
-    return found
-
-
-def command_line() -> str:
-    """Return the command that was typed."""
-    return shlex.join(["karat", *sys.argv[1:]])
+texts = bundle(
+    "inputs",
+    click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE..."),
+    references,
+    evalset,
+    optional_references,
+    _read_texts_as,
+    _reader_options,
+    make=_make_input_files,
+)
+"""Candidates and their references: `inputs`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from functools import partial, wraps
+from collections.abc import Callable, Sequence
+from functools import partial, reduce, wraps
 from typing import Any, TypeVar
 
 import click
@@ -60,21 +60,16 @@ def _without_limits(extra: re.Match[str]) -> str:
 
 
 class Option(click.Option):
-    """An option under a heading of the help; names of the last release (`old`) still work."""
+    """An option under a heading of the help."""
 
-    def __init__(self, *args: Any, heading: str = COMMON, old: str = "", **more: Any) -> None:
+    def __init__(self, *args: Any, heading: str = COMMON, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.heading, self.old = heading, tuple(old.split())
+        self.heading = heading
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the two columns of the help, without click's notation for limits."""
         record = super().get_help_record(ctx)
         return record and (record[0], _LIMITS.sub(_without_limits, record[1]))
-
-    @property
-    def spelling(self) -> str:
-        """The long form, such as `--metric`."""
-        return next(name for name in self.opts if name.startswith("--"))
 
 
 class Listing(Option):
@@ -176,7 +171,7 @@ def option(
 ) -> Callable[[F], F]:
     """Return the decorator that adds an option such as `-m --metric metrics`; shows its default.
 
-    `heading` is where the help shows it, `old` has names of the last release.
+    `heading` is where the help shows it.
     """
     if default is not ...:  # None is a default, too: that of a switch nobody touched
         more = {"default": default, "show_default": default is not None, **more}
@@ -202,21 +197,33 @@ def flag(names: str, help: str, **more: Any) -> Callable[[F], F]:
     return click.option(*names.split(), is_flag=True, help=help, cls=Option, **more)
 
 
+def combine(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return the decorator that adds several options, in this order."""
+    return lambda function: reduce(lambda call, add: add(call), reversed(options), function)
+
+
 def bundle(
-    name: str, *options: Any, make: CommandFunction = dict
+    name: str, *options: Any, make: CommandFunction = dict, arguments: Sequence[str] = ()
 ) -> Callable[[CommandFunction], CommandFunction]:
-    """Return options whose values a command gets together, as `name`: what `make` makes of them."""
+    """Return options whose values a command receives together, as `name`.
+
+    Args:
+        name: name of the command's parameter.
+        options: decorators that add the options.
+        make: called with the values of the options; its result is the value of the parameter.
+        arguments: names of the command's arguments that `make` takes, too.
+    """
 
     def add(function: CommandFunction) -> CommandFunction:
         @wraps(function)
-        def called(**given: Any) -> Any:
-            mine = {param.name: given.pop(param.name) for param in added}
-            return function(**given, **{name: make(**mine)})
+        def call(**values: Any) -> Any:
+            bundled = {key: values.pop(key) for key in (*arguments, *(p.name for p in added))}
+            return function(**values, **{name: make(**bundled)})
 
-        known = len(getattr(called, "__click_params__", ()))
-        for each in reversed(options):
-            called = each(called)
-        added = called.__click_params__[known:][::-1]  # type: ignore[attr-defined]
-        return called
+        n_before = len(getattr(call, "__click_params__", ()))
+        for decorate in reversed(options):
+            call = decorate(call)
+        added = call.__click_params__[n_before:][::-1]  # type: ignore[attr-defined]
+        return call
 
     return add

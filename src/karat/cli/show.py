@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,59 +14,80 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.errors import OutputError
-from karat.report.model.table import Document
+from karat.report.model import Document
 from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
+    from karat.results import Result
 
 
 SPREADSHEET_SAFE = "karat.spreadsheet-safe"
 """The key under which a context keeps whether formulas are neutralised in CSV and TSV."""
 
 
-def check_output(path: str | None, inputs: Iterable[str] = ()) -> None:
-    """Refuse an output that cannot be written, or is an input, before any work is done."""
+_NOT_PART_OF_A_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
+"""Endings of files that no set is made of."""
+
+
+def check_output(path: str | None, inputs: Iterable[str] = (), sets: Iterable[str] = ()) -> None:
+    """Reject an output that cannot be written or is an input, before any work is done.
+
+    `sets` are files or folders of sets; an output must not be one of their files.
+    """
     if path is None:
         return
     check_writable(path)
-    for given in inputs:
-        if os.path.isfile(path) and os.path.exists(given) and os.path.samefile(path, given):
+    for name in (*inputs, *sets):
+        if os.path.isfile(path) and os.path.exists(name) and os.path.samefile(path, name):
             raise OutputError(f"{path} is one of the inputs: choose another output file")
+    if not os.path.isfile(path) or path.lower().endswith(_NOT_PART_OF_A_SET):
+        return
+    for name in sets:
+        is_inside = Path(os.path.realpath(name)) in Path(os.path.realpath(path)).parents
+        if os.path.isdir(name) and is_inside:
+            raise OutputError(f"{path} is inside the set {name}: choose another output file")
+
+
+def check_different(**paths: str | None) -> None:
+    """Reject the same file for two outputs; names of arguments are names of options."""
+    option_of: dict[str, str] = {}
+    for name, path in paths.items():
+        if path is not None:
+            option = option_of.setdefault(os.path.realpath(path), name)
+            if option != name:
+                message = f"--{option} and --{name} are both {path}: use two different files"
+                raise OutputError(message)
+
+
+def note(text: str) -> None:
+    """Print a note on standard error."""
+    click.echo(f"karat: note: {text}", err=True)
 
 
 def check_page(option: str, path: str | None) -> None:
-    """Refuse a web page under a name that says something else."""
+    """Reject a web page whose name has another ending."""
     if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):
         raise OutputError(f"{option} {path}: the report is a web page; use a name like page.html")
 
 
-_NO_SET = (".html", ".htm", ".md", ".pdf", ".png", ".svg", ".tex")
-"""Endings of files that no set is made of."""
+def command_line() -> str:
+    """Return the command that was typed."""
+    return shlex.join(["karat", *sys.argv[1:]])
 
 
-def check_beside(path: str | None, given: str) -> None:
-    """Refuse an output that cannot be written, or is a file of the set that was given."""
-    check_output(path, [given])
-    if path is None or not (os.path.isdir(given) and os.path.isfile(path)):
-        return
-    inside = Path(os.path.realpath(given)) in Path(os.path.realpath(path)).parents
-    if inside and not path.lower().endswith(_NO_SET):
-        raise OutputError(f"{path} is inside the set {given}: choose another output file")
-
-
-def show(document: Document, format: str, path: str | None) -> None:
-    """Render and print or write, as `--spreadsheet-safe` says."""
+def show(report: Document | Result, format: str, path: str | None) -> None:
+    """Render a document, or that of a result, and print it or write it to a file."""
+    document = report if isinstance(report, Document) else report.document(command_line())
     context = click.get_current_context(silent=True)
     safe = bool(context and context.meta.get(SPREADSHEET_SAFE)) and format in SPREADSHEET_FORMATS
     if path is not None:
         write_atomically(path, pieces(document, format, spreadsheet_safe=safe))
         return
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    shown = pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe)
-    say(shown, None)
+    say(pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe), None)
 
 
 def takes_color() -> bool:
@@ -95,7 +117,7 @@ def check_charts(folder: str | None) -> None:
         return
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OutputError(f"--charts {folder}: this is a file; give a folder")
-    from karat.report.charts.image_files import typesetter
+    from karat.report.render.svg import typesetter
 
     typesetter()
 
@@ -104,7 +126,7 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     """Write every chart as PNG, PDF and SVG, named after its title."""
     if folder is None:
         return
-    from karat.report.charts.image_files import chart_file
+    from karat.report.render.svg import chart_file
 
     os.makedirs(folder, exist_ok=True)
     for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):

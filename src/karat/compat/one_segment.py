@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from karat import _kernel
 from karat.arrays import np
 from karat.metrics.pairs import Pairs
-from karat.text.recipe import Lexicon, Passage
+from karat.text.tokens import Lexicon, Passage
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
 _LOCAL = threading.local()  # a vocabulary for each thread, for all sentences
 

@@ -15,12 +15,11 @@ from karat.estimation.estimate_results import (
     EstimateRow,
     JudgeWorth,
     mean_known,
+    notes_of,
 )
 from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.judge_values import judge_values
 from karat.estimation.planning import plan_draws, plan_units
-from karat.estimation.sample_notes import notes_of
-from karat.estimation.samples import Sample
+from karat.estimation.samples import UNITS, Sample, judge_values
 from karat.estimation.system_estimates import (
     EstimatedDifference,
     EstimatedScore,
@@ -32,19 +31,18 @@ from karat.estimation.system_estimates import (
     labels_to_halve,
     predict,
 )
-from karat.estimation.units import UNITS
+from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.draws import Draw
-from karat.evalset.kinds import SET_KINDS
 from karat.evalset.loading import as_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_count, check_seed, check_settings
-from karat.stats.estimates.intervals import MeanInterval
-from karat.stats.estimates.predictions import Prediction, tuned
+from karat.stats.estimates import MeanInterval
+from karat.stats.multiple_tests import CORRECTIONS, single_level
+from karat.stats.population import Prediction, tuned
 from karat.stats.resampling import SEED
-from karat.stats.significance.multiple import CORRECTIONS, single_level
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, verdict
+from karat.stats.significance import SIGNIFICANCE_LEVEL, verdict
 
 POPULATIONS = {
     "set": "the segments of the set",

@@ -9,17 +9,16 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample
-from karat.stats.estimates.intervals import (
+from karat.stats.estimates import (
     MOST_BOUNDED,
     IntervalFamily,
     MeanInterval,
     PointEstimate,
     bounded_intervals,
+    on_units,
     skewed_intervals,
 )
-from karat.stats.estimates.judged_pairs import on_units
-from karat.stats.estimates.predictions import Prediction, cross_fitted, tuned, tuned_factor
-from karat.stats.estimates.sampling import Design, expand
+from karat.stats.population import Design, Prediction, cross_fitted, expand, tuned, tuned_factor
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value

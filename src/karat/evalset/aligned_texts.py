@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, NoReturn
 
-from karat.errors import InputError
+from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
+from karat.evalset.reading import read_text
 from karat.registry import Registry
 from karat.text.segments import Segments, Strings
 
@@ -34,7 +40,7 @@ class AlignedTexts(NamedTuple):
 
 TextFormat = Callable[[Mapping[str, GivenPath], Sequence[GivenPath]], AlignedTexts]
 TEXT_FORMATS: Registry[TextFormat] = Registry(
-    "text_formats", "format", {"gtm-sgml": "karat.evalset.formats.gtm_sgml:read_gtm_texts"}
+    "text_formats", "format", {"gtm-sgml": "karat.evalset.aligned_texts:read_gtm_texts"}
 )
 """Format of files -> the function that reads systems (by name) and references, and aligns them."""
 
@@ -59,3 +65,189 @@ def load_texts(
         if str(path) == "-":
             raise InputError(f"standard input (-) is not read as {format}: name a file")
     return TEXT_FORMATS[format](systems, references)
+
+
+class Segment(NamedTuple):
+    """A text, what it is called and where it stands."""
+
+    id: str
+    text: str
+    line: int
+
+
+class SgmlDocument(NamedTuple):
+    """The segments of one document by one system."""
+
+    docid: str
+    sysid: str
+    segments: tuple[Segment, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class SgmlFile:
+    """All documents of a file, in its order."""
+
+    name: str
+    documents: tuple[SgmlDocument, ...]
+
+
+class Span(NamedTuple):
+    """A document as a run of aligned segments."""
+
+    docid: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Candidates with their references, segment by segment, and where each document lies."""
+
+    candidates: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    documents: tuple[Span, ...]
+
+
+_TAG = re.compile(r"<(/?)\s*(doc|seg)\b([^<>]*)>", re.IGNORECASE)
+_NO_SPACE = re.compile(r"\S")
+_OTHER = re.compile(r"<!--.*?-->|<(?!!--)[^<>]*>", re.DOTALL)
+_ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
+
+_Tag = re.Match[str]
+
+
+def read_gtm_sgml(path: str | os.PathLike[str]) -> SgmlFile:
+    """Return the documents of a file; whatever is wrong with it is an error that names the line."""
+    name = str(path)
+    documents = tuple(_Reader(name, read_text(Path(path))).documents())
+    if not documents:
+        raise InputError(f'{name}: no document; expected <doc docid="…"> with <seg id=…> in it')
+    return SgmlFile(name, documents)
+
+
+class _Reader:
+    """Goes from tag to tag."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text, self.at = name, text, 0
+        self.newlines = [found.start() for found in re.finditer("\n", text)]
+
+    def documents(self) -> Iterator[SgmlDocument]:
+        """Yield all documents, each name once."""
+        seen: dict[str, int] = {}
+        while tag := self._next():
+            if _kind(tag) != "doc":
+                self._fail(tag, f"found {short(tag[0])}, expected <doc docid=…>")
+            document = self._document(tag)
+            if first := seen.get(document.docid):
+                self._fail(tag, f"document {document.docid} again (first in line {first})")
+            seen[document.docid] = document.line
+            yield document
+
+    def _document(self, opening: _Tag) -> SgmlDocument:
+        docid, sysid = self._attribute(opening, "docid"), _attributes(opening).get("sysid", "")
+        segments: dict[str, Segment] = {}
+        while not (tag := self._next()) or _kind(tag) != "/doc":
+            if not tag:
+                self._fail(opening, f"document {short(docid)} has no </doc>")
+            if _kind(tag) != "seg":
+                self._fail(tag, f"found {short(tag[0])}, expected <seg id=…> or </doc>")
+            segment = self._segment(tag)
+            if segment.id in segments:
+                first = segments[segment.id].line
+                self._fail(tag, f"segment {short(segment.id)} again (first in line {first})")
+            segments[segment.id] = segment
+        return SgmlDocument(docid, sysid, tuple(segments.values()), self._line(opening.start()))
+
+    def _segment(self, opening: _Tag) -> Segment:
+        number = self._attribute(opening, "id")
+        closing = _TAG.search(self.text, self.at)
+        if not closing or _kind(closing) != "/seg":
+            self._fail(opening, f"segment {short(number)} has no </seg>")
+        text = " ".join(self.text[self.at : closing.start()].split())
+        self.at = closing.end()
+        return Segment(number, text, self._line(opening.start()))
+
+    def _next(self) -> _Tag | None:
+        """Return the next tag; between tags only white space, other tags and comments may stand."""
+        while found := _NO_SPACE.search(self.text, self.at):
+            tag = _TAG.match(self.text, found.start())
+            other = tag or _OTHER.match(self.text, found.start())
+            if not other:
+                if self.text.startswith("<!--", found.start()):
+                    self._fail(found, "a comment <!-- has no end, expected -->")
+                stray = self.text[found.start()] + self.text[found.end() :].partition("<")[0]
+                self._fail(found, f"text outside a segment: {quoted(stray.strip())}")
+            self.at = other.end()
+            if tag:
+                return tag
+        return None
+
+    def _attribute(self, tag: _Tag, key: str) -> str:
+        found = _attributes(tag).get(key, "")
+        if not found:
+            self._fail(tag, f"found {short(tag[0])}, which has no {key}")
+        return found
+
+    def _line(self, at: int) -> int:
+        return bisect_left(self.newlines, at) + 1
+
+    def _fail(self, at: _Tag, problem: str) -> NoReturn:
+        raise InputError(f"{self.name}, line {self._line(at.start())}: {problem}")
+
+
+def _kind(tag: _Tag) -> str:
+    return f"{tag[1]}{tag[2]}".lower()
+
+
+def _attributes(tag: _Tag) -> dict[str, str]:
+    return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag[3])}
+
+
+def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
+    """Return a system's segments beside those of every reference, by document and segment id."""
+    if not references:
+        raise InputError("no reference was given: at least one is needed")
+    mine, *tables = (
+        {(d.docid, s.id): s for d in file.documents for s in d.segments}
+        for file in (system, *references)
+    )
+    for reference, table in zip(references, tables, strict=True):
+        _check_covered(system.name, mine, reference.name, table)
+        _check_covered(reference.name, table, system.name, mine)
+    groups = tuple(tuple(table[key].text for table in tables) for key in mine)
+    spans: list[Span] = []
+    for document in system.documents:
+        start = spans[-1].stop if spans else 0
+        spans.append(Span(document.docid, start, start + len(document.segments)))
+    return Aligned(tuple(segment.text for segment in mine.values()), groups, tuple(spans))
+
+
+def read_gtm_texts(
+    systems: Mapping[str, GivenPath], references: Sequence[GivenPath]
+) -> AlignedTexts:
+    """Return systems and references of files, aligned by document and segment id.
+
+    Segments are in the order of the first system.
+    """
+    first, *others = map(read_gtm_sgml, systems.values())
+    found = align(first, [*others, *map(read_gtm_sgml, references)])
+    if not found.candidates:
+        raise InputError(f"{first.name}: no segment; expected <seg id=…> in its documents")
+    columns = [found.candidates, *zip(*found.references, strict=True)]
+    named = dict(zip(systems, columns[: len(systems)], strict=True))
+    documents = (d.docid for d in found.documents for _ in range(d.start, d.stop))
+    groups = [group[len(others) :] for group in found.references]
+    return AlignedTexts(named, groups, tuple(documents))
+
+
+_Table = dict[tuple[str, str], Segment]
+
+
+def _check_covered(name: str, has: _Table, other: str, lacks: _Table) -> None:
+    """Every segment of one file must be in the other."""
+    for (docid, number), segment in has.items():
+        if (docid, number) not in lacks:
+            which = f"segment {short(number)} of document {short(docid)}"
+            raise InputError(f"{name}, line {segment.line}: {which} is not in {other}")

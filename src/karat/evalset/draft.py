@@ -10,9 +10,14 @@ from typing import Any
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.draws import Draw, checked_draws
-from karat.evalset.judge_kinds import no_kind
-from karat.evalset.judged_pairs import checked_pairs, win_shares
-from karat.evalset.judgements import Dimension, Judgement, JudgementTable
+from karat.evalset.judgements import (
+    Dimension,
+    Judgement,
+    JudgementTable,
+    checked_pairs,
+    no_kind,
+    win_shares,
+)
 from karat.evalset.reading import Reading, Where, is_name, number
 from karat.evalset.sets import EvalSet, check_known
 from karat.text.trees import Tree

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.added.judgements import NOTHING, Additions
+from karat.evalset.additions import NOTHING, Additions
 from karat.evalset.catalogue import (
+    SET_KINDS,
     VARIABLE,
     Catalogue,
     GivenPath,
@@ -21,14 +22,13 @@ from karat.evalset.catalogue import (
     first_line,
     json_object,
 )
-from karat.evalset.kinds import SET_KINDS
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, load
 from karat.results import Result
 
-_HERE = "karat.evalset.formats"
+_FORMATS = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
 _OWN_NAMES = (
@@ -36,87 +36,85 @@ _OWN_NAMES = (
     *("judgements", "model_judges", "draws"),
 )
 """Names of parameters of functions that take the options of readers, too."""
-OLD_OPTIONS = {"judgements": "scores"}
-"""Options of readers by the names that they had in the last release."""
-
-
-def _own(module: str, **more: Any) -> SetFormat:
-    return SetFormat(f"{_HERE}.{module}:read_{module.rpartition('.')[2]}", **more)
 
 
 FORMATS = Registry(
     "formats",
     "format",
     {
-        "dir": _own(
-            "directory",
+        "dir": SetFormat(
+            f"{_FORMATS}.directory:read_directory",
             holds=("karat.toml",),
-            writer=f"{_HERE}.directory:directory_files",
+            writer=f"{_FORMATS}.directory:directory_files",
             about="Karat's folder of text files, judgements.tsv and karat.toml",
         ),
-        "mt-metrics-eval": _own(
-            "mt_metrics_eval",
+        "mt-metrics-eval": SetFormat(
+            f"{_FORMATS}.wmt:read_mt_metrics_eval",
             holds=("sources", "system-outputs"),
             about="folder of mt-metrics-eval, such as wmt23",
         ),
-        "believability": _own(
-            "believability",
+        "believability": SetFormat(
+            f"{_FORMATS}.rated_tables:read_believability",
             holds=("annotations", "text/mt_output"),
             about="folder with a CSV file per question and a column per annotator",
         ),
-        "e2e": _own(
-            "e2e", holds=("primary", "testset_w_refs.csv"), about="folder of the E2E NLG challenge"
+        "e2e": SetFormat(
+            f"{_FORMATS}.rated_tables:read_e2e",
+            holds=("primary", "testset_w_refs.csv"),
+            about="folder of the E2E NLG challenge",
         ),
-        "realsumm": _own(
-            "realsumm",
+        "realsumm": SetFormat(
+            f"{_FORMATS}.summarization:read_realsumm",
             holds=("SCUs.txt", "labels", "summaries"),
             about="folder of content units and labels",
         ),
-        "mqm": _own(
-            "mqm",
+        "mqm": SetFormat(
+            f"{_FORMATS}.wmt:read_mqm",
             columns=("system", "doc", "rater", "category", "severity"),
             about="TSV file of WMT's MQM errors",
         ),
-        "paraphrases": _own(
-            "paraphrases",
+        "paraphrases": SetFormat(
+            f"{_FORMATS}.rated_tables:read_paraphrases",
             columns=("source", "reference", "candidate", "score"),
             about="TSV file of rated paraphrases",
         ),
-        "judged-paraphrases": _own(
-            "judged_paraphrases",
+        "judged-paraphrases": SetFormat(
+            f"{_FORMATS}.rated_tables:read_judged_paraphrases",
             columns=("source", "system", "paraphrase", "judge"),
             about="TSV file of paraphrases, a row per judge",
         ),
-        "summeval": _own(
-            "summeval",
+        "summeval": SetFormat(
+            f"{_FORMATS}.summarization:read_summeval",
             members=("id", "references", "systems"),
             about="SummEval as JSON lines, means of experts",
         ),
-        "summeval-annotations": _own(
-            "summeval_annotations",
+        "summeval-annotations": SetFormat(
+            f"{_FORMATS}.summarization:read_summeval_annotations",
             members=("id", "model_id", "decoded", "expert_annotations"),
             about="SummEval's own JSON lines, with every annotator",
         ),
-        "rag24": _own(
-            "rag24",
+        "rag24": SetFormat(
+            f"{_FORMATS}.summarization:read_rag24",
             members=("qid", "run_id", "nuggets"),
             about="TREC RAG 2024 nugget assignments as JSON lines",
         ),
-        "appraise": _own("logs.appraise", about="CSV exports of Appraise campaigns"),
-        "lm-eval": _own(
-            "logs.lm_eval",
+        "appraise": SetFormat(
+            f"{_FORMATS}.appraise:read_appraise", about="CSV exports of Appraise campaigns"
+        ),
+        "lm-eval": SetFormat(
+            f"{_FORMATS}.sample_logs:read_lm_eval",
             members=("doc_id", "target", "filtered_resps"),
             files=("samples_*.jsonl",),
             about="samples that lm-evaluation-harness logs",
         ),
-        "inspect": _own(
-            "logs.inspect_ai",
+        "inspect": SetFormat(
+            f"{_FORMATS}.sample_logs:read_inspect_ai",
             files=("*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*_*.json"),
             about="logs of inspect_ai",
         ),
-        "jsonl": _own(
-            "jsonl",
-            writer=f"{_HERE}.jsonl:jsonl_lines",
+        "jsonl": SetFormat(
+            f"{_FORMATS}.jsonl:read_jsonl",
+            writer=f"{_FORMATS}.jsonl:jsonl_lines",
             about="one file of JSON lines with segments, outputs and judgements",
         ),
     },
@@ -216,7 +214,6 @@ def as_options(given: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
-        name = OLD_OPTIONS.get(name, name)
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
         if name in _OWN_NAMES:

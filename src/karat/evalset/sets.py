@@ -15,14 +15,16 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted, short
 from karat.evalset.draws import Draw, among
 from karat.evalset.given_scores import Offered, given_scores
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL
-from karat.evalset.judged_pairs import JudgedPair, select_pairs
 from karat.evalset.judgements import (
+    ADJUDICATED,
+    MODEL,
     Dimension,
+    JudgedPair,
     Judgement,
     JudgementTable,
     count_once,
     representatives,
+    select_pairs,
 )
 from karat.storage.digests import data_digest, text_digest
 from karat.text.references import References
@@ -335,7 +337,7 @@ class EvalSet:
             judge_kinds: `person`, `model` or `adjudicated` by judge.
             dimensions: dimensions of the judgements that the set does not have.
         """
-        from karat.evalset.added.judgements import with_judgements
+        from karat.evalset.additions import with_judgements
 
         return with_judgements(self, judgements, judge_kinds, dimensions)
 

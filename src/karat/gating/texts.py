@@ -10,14 +10,14 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores
 from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, Measured, digest
-from karat.metrics.outputs import SegmentNames
+from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
 from karat.scoring import Wanted, as_inputs, as_metrics, collect
 from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
 if TYPE_CHECKING:
-    from karat.arrow.frames.measured import Asked
+    from karat.arrow.frame_scores import Asked
     from karat.metrics.base import Metric
 
 ONE_SYSTEM = "candidate"
@@ -71,7 +71,7 @@ def read_texts(
 
 def _is_table(output: Any) -> bool:
     """Return whether this is a table in memory, and not a list of texts."""
-    from karat.arrow.frames.frame import as_frame
+    from karat.arrow.frames import as_frame
 
     texts = isinstance(output, list | tuple) and all(isinstance(one, str) for one in output[:1])
     return not texts and as_frame(output) is not None

@@ -11,8 +11,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command, command_group
-from karat.cli.inputs import load_set
-from karat.cli.old_names import note
+from karat.cli.inputs import SetInput
 from karat.cli.options import FORMATS, checked_format, command_line, format_of, spreadsheet_safe
 from karat.cli.parameters import (
     INPUT,
@@ -28,7 +27,7 @@ from karat.cli.parameters import (
     path,
     whole,
 )
-from karat.cli.show import check_output, say, show
+from karat.cli.show import check_output, note, say, show
 from karat.errors import InputError, Interrupted, OutputError, quoted
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
@@ -345,17 +344,16 @@ judge = command_group(
 
 
 @click.command(name="ratings", cls=Command)
-@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.set_argument
 @option("-d --dimension", "Quality to rate, such as fluency.", required=True, metavar="NAME")
 @option("--scale", "Ends of the scale, such as 1-5. Default: those of SET.", ScaleEnds())
 @guideline
 @option("--batch", "Outputs of a segment in one request, in random order.", whole(1), 1)
 @sample("segment")
 @asking("the ratings as JSON lines")
-@options.exclude
-@options.reader
+@options.outputs_reader
 @seed
-def judge_ratings(name: str, asking: Asking, **given: Any) -> None:
+def judge_ratings(source: SetInput, asking: Asking, **given: Any) -> None:
     """Let a language model rate the outputs of an evaluation set.
 
     The model sees texts without the names of systems, and quotes the words that decide a rating. An
@@ -370,17 +368,16 @@ def judge_ratings(name: str, asking: Asking, **given: Any) -> None:
     from karat.llm.material import Material, chosen_dimension
     from karat.llm.ratings import RatingTask
 
-    asking.check([name])
+    asking.check([source.name])
     with Bar() as progress:
-        evalset = load_set(name, given["read_as"], given["reader_options"], progress)
-    evalset = evalset.without(*given["exclude"]) if given["exclude"] else evalset
+        evalset = source.load(progress)
     how = chosen_dimension(evalset, given["dimension"], given["scale"], given["guideline"])
     material = Material(evalset, how, given["sample"], given["seed"])
     answer(RatingTask(material, asking.prompt, given["batch"]), asking)
 
 
 @click.command(name="pairs", cls=Command)
-@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.set_argument
 @option(
     "--baseline", "Compare every other system with this one. Default: all pairs.", metavar="SYSTEM"
 )
@@ -388,10 +385,9 @@ def judge_ratings(name: str, asking: Asking, **given: Any) -> None:
 @guideline
 @sample("segment")
 @asking("the preferences as JSON lines")
-@options.exclude
-@options.reader
+@options.outputs_reader
 @seed
-def judge_pairs(name: str, asking: Asking, **given: Any) -> None:
+def judge_pairs(source: SetInput, asking: Asking, **given: Any) -> None:
     """Let a language model say which of two outputs is better.
 
     Every pair is asked about in both orders. A preference that changes with the order is a tie, and
@@ -405,10 +401,9 @@ def judge_pairs(name: str, asking: Asking, **given: Any) -> None:
     from karat.llm.material import Material
     from karat.llm.pairs import PairTask
 
-    asking.check([name])
+    asking.check([source.name])
     with Bar() as progress:
-        evalset = load_set(name, given["read_as"], given["reader_options"], progress)
-    evalset = evalset.without(*given["exclude"]) if given["exclude"] else evalset
+        evalset = source.load(progress)
     how = compared_dimension(evalset, given["dimension"], given["guideline"])
     material = Material(evalset, how, given["sample"], given["seed"])
     answer(PairTask(material, asking.prompt, given["baseline"]), asking)

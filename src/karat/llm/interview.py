@@ -23,7 +23,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import check_count
 from karat.storage.digests import data_digest
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.storage.unpacking import read_bytes
 
 

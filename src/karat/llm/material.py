@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.judge_kinds import MODEL, PERSON
-from karat.evalset.judgements import Dimension
+from karat.evalset.judgements import MODEL, PERSON, Dimension
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import LONGEST_TEXT, drawn
 from karat.llm.results import RatingRow, SupportRow, check_judge

@@ -6,12 +6,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.forest import Tallies, Tally
-from karat.report.charts.models import HeatMap
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing
-from karat.report.model.table import Block, Case, Column, Document, Examples, Figure, Passage, Table
+from karat.report.charts.models import HeatMap, Tallies, Tally, chart_figure
+from karat.report.model import (
+    Block,
+    Case,
+    Column,
+    Document,
+    Examples,
+    Figure,
+    Passage,
+    Table,
+    listing,
+    several,
+)
 
 if TYPE_CHECKING:
     from karat.llm.interview import AskingPlan

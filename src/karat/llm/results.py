@@ -9,8 +9,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.judge_kinds import MODEL
-from karat.evalset.judgements import Dimension
+from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import json_line
 from karat.llm.interview import Interview, Setup, Task, signature
 from karat.llm.run import Usage

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import ClassVar, NamedTuple
 
 from karat.errors import InputError
-from karat.evalset.judge_kinds import PERSON
+from karat.evalset.judgements import PERSON
 from karat.llm.interview import (
     LONGEST_TEXT,
     Case,

@@ -5,6 +5,6 @@ from karat.lm.scoring import LanguageScores as LanguageScores
 from karat.lm.scoring import score_texts as score_texts
 from karat.lm.training import TrainedModel as TrainedModel
 from karat.lm.training import train_model as train_model
-from karat.text.recipe import Recipe as Recipe
+from karat.text.tokens import Recipe as Recipe
 
 __all__: list[str]

@@ -11,19 +11,28 @@ from karat import _kernel
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.lm.arpa import read_arpa, write_arpa
-from karat.lm.counting import EOS, SPECIAL, UNK
-from karat.lm.signature import signature
-from karat.lm.tables import ABOUT, KIND, RECIPE, VERSION, count_rows, model_layouts
-from karat.lm.token_batches import as_sources, check_recipe, token_batches
-from karat.lm.training import TrainingTexts, trained
+from karat.lm.tables import (
+    ABOUT,
+    EOS,
+    KIND,
+    RECIPE,
+    SPECIAL,
+    UNK,
+    VERSION,
+    count_rows,
+    model_layouts,
+    read_arpa,
+    signature,
+    write_arpa,
+)
+from karat.lm.training import TrainingTexts, as_sources, check_recipe, token_batches, trained
 from karat.progress import Progress, silent
 from karat.storage.digests import file_digest
 from karat.storage.output import FilePath
 from karat.storage.schema import check_arrays, check_fields
 from karat.storage.store import content_digest, damaged, is_store, read_store, write_store
-from karat.text.recipe import Ragged, Recipe
 from karat.text.segments import Texts
+from karat.text.tokens import Ragged, Recipe
 from karat.text.word_table import word_arrays, word_table
 
 

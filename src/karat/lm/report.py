@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model.table import Column, Document, Table
+from karat.report.model import Column, Document, Table
 from karat.results import MadeRows
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from karat.lm.model import LanguageModel
-from karat.lm.token_batches import as_sources
+from karat.lm.training import as_sources
 from karat.progress import Progress, silent
 from karat.results import MadeRows, Result
-from karat.text.recipe import check_choice
 from karat.text.segments import Segments, Texts
+from karat.text.tokens import check_choice
 
 
 class TextRow(NamedTuple):

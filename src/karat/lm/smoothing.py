@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from karat.arrays import Flags, Floats, Ints
+from karat.arrays import Flags, Floats, Ints, np
+from karat.lm.tables import BOS, UNK
 
 
-class Contexts(NamedTuple):
+class HistoryContexts(NamedTuple):
     """N-grams of one length: all of some contexts, those of a context in the order of the text.
 
     Sums over a context are made in this order, so they are rounded alike whatever else is in it.
@@ -35,7 +36,7 @@ class Histograms(NamedTuple):
     counts: list[int]
 
 
-Rule = Callable[[Contexts, Flags], tuple[Floats, Floats]]
+Rule = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
 """From n-grams, and which of them stay in the model, to their probabilities and the back-off
 weights of the contexts."""
 
@@ -55,3 +56,153 @@ class Smoothing(Protocol):
 
     def rule(self, n: int, seen: Histograms, words: int) -> Rule:
         """Return how the n-grams of a length are estimated, over so many words."""
+
+
+FALLBACK = (0.5, 1.0, 1.5)
+"""Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
+
+
+class KneserNey:
+    """Kneser-Ney: the back-off weights are gamma, with the whole count of what is left out."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def words(self, counts: Ints, preceding: Ints) -> Floats:
+        """Return the probabilities of words; `<s>` is no word to be predicted."""
+        a = preceding.astype(np.float64)
+        a[BOS] = 0
+        D = self._discounts(1, np.bincount(np.minimum(a, 5).astype(np.int64), minlength=6).tolist())
+        taken = D[np.minimum(a, 3).astype(np.int64)]
+        uniform = 1 / (len(a) - 1)
+        p: Floats = (a - taken + taken.sum() * uniform) / a.sum()
+        p[BOS] = 0
+        return p
+
+    def rule(self, n: int, seen: Histograms, words: int) -> Rule:
+        """Return the formulas above with the discounts of a length."""
+        D = self._discounts(n, seen.adjusted)
+
+        def interpolated(some: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
+            a, h = some.adjusted, some.contexts
+            taken = np.where(keep, D[np.minimum(a, 3).astype(np.int64)], a)
+            total = np.bincount(h, a, some.size)
+            gamma = np.bincount(h, taken, some.size) / total
+            return (a - taken) / total[h] + gamma[h] * some.lower, gamma
+
+        return interpolated
+
+    def _discounts(self, n: int, t: Sequence[int]) -> Floats:
+        """Return the discounts of 0, 1, 2, and 3 and more."""
+        D = discounts(t)
+        if D is None:
+            told = f"{n}-grams: too few to estimate discounts, which are {FALLBACK} instead"
+            self.notes.append(told)
+        return np.array([0.0, *(D or FALLBACK)])
+
+
+def discounts(t: Sequence[int]) -> tuple[float, float, float] | None:
+    """Return D of 1, 2, and 3 and more: k - (k + 1) Y t_{k+1} / t_k, Y = t_1 / (t_1 + 2 t_2).
+
+    t_k is how many n-grams have the count k. None where one of t_1, t_2 and t_3 is 0, or a
+    discount is not above 0.
+    """
+    if not (t[1] and t[2] and t[3]):
+        return None
+    y = t[1] / (t[1] + 2 * t[2])
+    D1, D2, D3 = (k - (k + 1) * y * t[k + 1] / t[k] for k in (1, 2, 3))
+    return (D1, D2, D3) if min(D1, D2, D3) > 0 else None
+
+
+_LITTLE = 1e-9  # less than this is left over by rounding
+
+
+def gt_min(n: int) -> int:
+    """Return the smallest count of n-grams that are kept: 1 for one and two words, 2 for more."""
+    return 1 if n <= 2 else 2
+
+
+def gt_max(n: int) -> int:
+    """Return the largest count that is discounted: 7, and none of single words.
+
+    SRILM says 1 for single words, which amounts to this: with k = 1, r*/r is A.
+    """
+    return 0 if n == 1 else 7
+
+
+class Katz:
+    """Katz: the back-off weights are alpha."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def words(self, counts: Ints, preceding: Ints) -> Floats:
+        """Return the probabilities of words, `<s>` left out."""
+        words = counts.copy()
+        words[BOS] = 0
+        return _unigrams(words)
+
+    def rule(self, n: int, seen: Histograms, words: int) -> Rule:
+        """Return the formulas above with the discounts of a length."""
+        d = good_turing(seen.counts, gt_max(n))
+        if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
+            self.notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
+
+        def backed_off(some: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
+            r = some.counts * d[np.minimum(some.counts, 8)]
+            return _backed_off(some, r, keep, words)
+
+        return backed_off
+
+
+def _unigrams(words: Ints) -> Floats:
+    """Give what is left over to `<unk>`, or evenly to all words if the text has `<unk>`."""
+    seen = np.bincount(np.minimum(words, 9), minlength=10).tolist()
+    r = words * good_turing(seen, gt_max(1))[np.minimum(words, 8)]
+    total = words.sum()
+    if r.sum() > total - _LITTLE:
+        total += 1
+    p: Floats = r / total
+    left = 1 - p.sum()
+    if words[UNK]:
+        p += left / (len(p) - 1)
+        p[BOS] = 0
+    else:
+        p[UNK] = left
+    return p
+
+
+def _backed_off(some: HistoryContexts, r: Floats, keep: Flags, words: int) -> tuple[Floats, Floats]:
+    """Return the probabilities of n-grams, and alpha of each context.
+
+    alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
+    """
+    h = some.contexts
+
+    def by_context(values: Floats) -> Floats:
+        return np.bincount(h, np.where(keep, values, 0.0), some.size).astype(np.float64)
+
+    c = np.bincount(h, some.counts, some.size)
+    kept, seen = by_context(np.ones(len(h))), by_context(r)
+    c += (kept > 0) & (seen > c - _LITTLE)  # nothing was left: as if one more word had been seen
+    everything = kept == words - 1  # all but <s>: there is nobody to leave anything to
+    c = np.where(everything, seen, c)
+    p = np.where(keep, r, 0.0) / c[h]
+    left = np.where(kept > 0, 1 - seen / np.maximum(c, 1), 1.0)
+    room = np.where(kept > 0, 1 - by_context(some.lower), 1.0)
+    alpha = np.where(everything, 1.0, left / np.maximum(room, 1e-300))
+    return p, alpha
+
+
+def good_turing(n: Sequence[int], k: int) -> Floats:
+    """Return d(0) to d(8); 1 where it cannot be estimated or is not in (0, 1], as SRILM has it.
+
+    n[r] is how many n-grams were seen r times.
+    """
+    A = (k + 1) * n[k + 1] / n[1] if n[1] else 1.0
+    d = np.ones(9)
+    for r in range(1, k + 1):
+        share = (r + 1) * n[r + 1] / (r * n[r]) if n[r] else 1.0
+        found = (share - A) / (1 - A) if A < 1 else 1.0
+        d[r] = found if 0 < found <= 1 and share <= 1 else 1.0
+    return d

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from karat import _kernel
+from karat import __version__, _kernel
 from karat.arrays import Flags, NDArray, np
-from karat.storage.schema import Layout, listed, perhaps, record, text, whole, word_columns
+from karat.errors import InputError, OutputError
+from karat.progress import Progress, silent
+from karat.storage.output import FilePath, write_atomically
+from karat.storage.schema import Kind, Layout, listed, perhaps, record, text, whole, word_columns
+from karat.storage.store import Arrays
+from karat.text.segments import map_file
+from karat.text.word_table import WordTable, word_table
 
 if TYPE_CHECKING:
-    from karat.storage.store import Arrays
-
     Logarithms = NDArray[np.float32]
 
 KIND = "language model"
 VERSION = 1
 
 _RECIPE = record({"tok": text, "case": text, "stem": text})
-ABOUT = record(
+ABOUT: Kind = record(
     {"order": whole(1, _kernel.MAX_ORDER), "recipe": _RECIPE},
     smoothing=text,
     vocabulary=perhaps(whole(1)),
@@ -30,6 +37,10 @@ ABOUT = record(
 
 RECIPE = ("tok", "case", "stem")
 """The parts of a recipe that change a model: it keeps all words."""
+
+UNK, BOS, EOS = 0, 1, 2
+SPECIAL = ("<unk>", "<s>", "</s>")
+"""The first three words of every model."""
 
 ZERO = -99.0
 """log10 of no probability at all: that of `<s>`."""
@@ -47,7 +58,7 @@ class Logs(NamedTuple):
     backoff: Logarithms
 
 
-class Rows(NamedTuple):
+class NgramRows(NamedTuple):
     """The n-grams of one length as rows of word ids, sorted."""
 
     ids: NDArray[np.int32]
@@ -98,17 +109,17 @@ def count_rows(arrays: Arrays, n: int) -> int:
     return int(np.count_nonzero(arrays[f"table_{n}"][::2] != _EMPTY))
 
 
-def list_rows(arrays: Arrays, n: int) -> Rows:
+def list_rows(arrays: Arrays, n: int) -> NgramRows:
     """Return all n-grams of one length; an IndexError if the tables do not hold together."""
     if n == 1:
         ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
-        return Rows(ids, arrays["p"], arrays["backoff"] + np.float32(0))
+        return NgramRows(ids, arrays["p"], arrays["backoff"] + np.float32(0))
     cells = arrays[f"table_{n}"].reshape(-1, 2)
     cells = cells[cells[:, 0] != _EMPTY]
     numbers = np.ascontiguousarray(cells[:, 1]).view("<f4").reshape(-1, 2)
     ids = _words(arrays, cells[:, 0], n)
     order = np.lexsort(ids.T[::-1])
-    return Rows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
+    return NgramRows(ids[order], numbers[order, 0], numbers[order, 1] + np.float32(0))
 
 
 def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32]:
@@ -122,3 +133,123 @@ def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32
     if len(ids) and (ids.min() < 0 or ids.max() >= len(arrays["p"])):
         raise IndexError("a word that is none")
     return ids.astype(np.int32)
+
+
+def signature(about: Mapping[str, Any], digest: str) -> str:
+    """Return the settings of a model, and the digest of its file if there is one."""
+    kept = about.get("min_counts")
+    settings = {
+        "order": about["order"],
+        "smoothing": about.get("smoothing"),
+        **{part: about["recipe"][part] for part in RECIPE},
+        "vocabulary": about.get("vocabulary") or "all",
+        "min_count": about.get("min_count", 1),
+        "min_counts": "/".join(map(str, kept)) if kept else "all",
+    }
+    shown = ",".join(f"{name}={value}" for name, value in settings.items())
+    model = f"|model={digest}" if digest else ""
+    return f"lm:{shown}{model}|log=10|karat={__version__}"
+
+
+_PIECE = 1 << 24  # bytes read between two looks at the clock and the keyboard
+_ROWS = 1 << 16  # n-grams written at a time
+
+
+@contextmanager
+def not_too_many(advice: str) -> Iterator[None]:
+    """Turn the kernel's refusal into a sentence that ends with what to do."""
+    try:
+        yield
+    except InputError:
+        raise  # it is a sentence
+    except ValueError as error:
+        raise InputError(f"{error}: {advice}") from error
+
+
+def read_arpa(
+    path: FilePath, progress: Progress = silent
+) -> tuple[_kernel.Vocab, dict[str, NDArray[Any]], int]:
+    """Return the words, the tables and the order of a file.
+
+    A missing back-off is 0; a missing `<unk>` has a log10 p of -100, as with KenLM. Shorter n-grams
+    that a longer one contains may be missing: they are what backing off makes of them.
+    """
+    name, vocab = os.fspath(path), _kernel.Vocab()
+    buffer, reader = map_file(path, name), _kernel.ArpaReader(vocab)
+    at = 3 if buffer[:3] == b"\xef\xbb\xbf" else 0
+    while at < len(buffer) and not reader.fault:
+        with not_too_many(f"{name} is too large for a model"):
+            at = reader.feed(buffer, at, _PIECE)
+        progress(at, len(buffer), f"reading {name}")
+    reader.finish()
+    if reader.fault:
+        raise InputError(f"{name}, line {reader.line}: {reader.fault}: is it an ARPA file?")
+    levels = [Logs(*reader.ngrams(n), *reader.logs(n)) for n in range(2, reader.order + 1)]
+    with not_too_many(f"{name} is too large for a model"):
+        return vocab, make_tables(*reader.logs(1), levels), reader.order
+
+
+def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = silent) -> None:
+    """Write a model whole or not at all, its n-grams in the order of its words."""
+    counts = [count_rows(arrays, n) for n in range(1, order + 1)]
+
+    def rows(n: int, most: int) -> Iterator[NgramRows]:
+        found = list_rows(arrays, n)
+        for start in range(0, len(found.p), most):
+            part = slice(start, start + most)
+            yield NgramRows(found.ids[part], found.p[part], found.backoff[part])
+
+    write_rows(path, word_table(arrays, "words"), counts, rows, progress)
+
+
+def write_rows(
+    path: FilePath,
+    words: WordTable,
+    counts: Sequence[int],
+    rows: Callable[[int, int], Iterable[NgramRows]],
+    progress: Progress = silent,
+) -> None:
+    """Write a model whole or not at all.
+
+    `rows(n, most)` are the n-grams of a length, sorted, about so many at a time; `counts` says how
+    many there are of each length.
+    """
+    pieces = _pieces(words, counts, rows, progress)
+    write_atomically(path, _packed(pieces) if os.fspath(path).endswith(".gz") else pieces)
+
+
+def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+def _pieces(
+    words: WordTable,
+    counts: Sequence[int],
+    rows: Callable[[int, int], Iterable[NgramRows]],
+    progress: Progress,
+) -> Iterator[bytes]:
+    said = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
+    yield f"\\data\\\n{said}".encode()
+    done = 0
+    for n in range(1, len(counts) + 1):
+        yield f"\n\\{n}-grams:\n".encode()
+        for some in rows(n, _ROWS):
+            lines = _kernel.arpa_lines(words, *some, n == len(counts))
+            if n == 1:
+                _check_text(lines)
+            yield lines
+            done += len(some.p)
+            progress(done, sum(counts), "writing")
+    yield b"\n\\end\\\n"
+
+
+def _check_text(lines: bytes) -> None:
+    try:
+        lines.decode()
+    except UnicodeDecodeError as error:
+        raise OutputError(
+            "a word of the model has a lone surrogate, which ARPA cannot hold: save the binary form"
+        ) from error

@@ -3,44 +3,360 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat import __version__, _kernel
-from karat.arrays import NDArray, np
+from karat.arithmetic import log, quick_log
+from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.arpa import write_rows
-from karat.lm.counting import Counted, Cutoff, count_text
-from karat.lm.estimate import Estimated, check_min_counts, estimate
-from karat.lm.memory import Memory, not_too_many
-from karat.lm.scratch import Scratch
-from karat.lm.signature import signature
-from karat.lm.tables import KIND, VERSION, Rows, model_layouts
-from karat.lm.token_batches import as_sources, check_recipe
-from karat.progress import Progress, silent
+from karat.lm.smoothing import Histograms, HistoryContexts, Katz, KneserNey, Rule, Smoothing, gt_min
+from karat.lm.tables import (
+    BOS,
+    EOS,
+    KIND,
+    SPECIAL,
+    UNK,
+    VERSION,
+    ZERO,
+    NgramRows,
+    marked,
+    model_layouts,
+    not_too_many,
+    signature,
+    write_rows,
+)
+from karat.progress import Progress, as_threads, in_order, silent
 from karat.results import Result
+from karat.storage.arrays import FileArray, Stored, as_memory
 from karat.storage.digests import file_digest
-from karat.storage.npy import FileArray, Stored
-from karat.storage.output import FilePath, check_writable
+from karat.storage.output import FilePath, check_writable, temporary_file, writing_temporary
 from karat.storage.store import store_digest, write_store
-from karat.text.recipe import Recipe
-from karat.text.segments import Segments, Texts
+from karat.text.segments import Segments, Texts, as_segments, batches
+from karat.text.tokens import (
+    CASES,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+    stem_words,
+    stemmers,
+)
 from karat.text.word_table import word_arrays, word_table
+
+LEAST = 1 << 25
+"""The least memory that training is allowed, in bytes, and the least for sorting."""
+
+_PIECE = 1 << 18  # bytes written to a temporary file, or read from one, at a time
+_MAX_BATCH_BYTES = 1 << 22  # bytes of text that are cut into words at a time, at most
+_CUT = 10  # bytes that a byte of such text takes: ids, a vocabulary, copies
+
+
+class Memory:
+    """The memory that training may take, the interpreter left out.
+
+    Where nothing is given it is a quarter of this machine's, and the tables of the model are held
+    in memory besides, as far as there is as much again.
+    """
+
+    def __init__(self, given: int | None = None) -> None:
+        self.total = as_memory(given, LEAST)
+        self.sequences = self.total // (4 if given is None else 16)
+        """Bytes of what is read from beginning to end that need not be in a file."""
+        self.tables = self.total // (1 if given is None else 16)
+        """Bytes of the model's tables that need not be in a file."""
+        self.piece = _PIECE
+
+    def threads(self, asked: int) -> int:
+        """Return how many threads cut text into words, so that a quarter of memory is enough."""
+        return max(1, min(asked, self.total // 4 // (2 * _CUT * (_MAX_BATCH_BYTES >> 4))))
+
+    def batch(self, threads: int) -> int:
+        """Return the bytes of text that are cut into words at a time."""
+        return max(1, min(_MAX_BATCH_BYTES, self.total // 8 // (2 * _CUT * threads)))
+
+    def sorting(self, words: int, vocabulary: int) -> int:
+        """Return the bytes for sorting, beside a vocabulary of so many words and bytes."""
+        found = self.total - self.total // 8 - self.sequences - 2 * vocabulary - 64 * words
+        if found < min(LEAST, self.total) // 4:
+            raise InputError(
+                f"{words:,} words are too many for {self.total / 2**30:.2f} GB: "
+                f"allow more memory or limit the vocabulary"
+            )
+        return found
+
+
+_PURPOSE = "n-grams are sorted there"
+
+
+class Scratch:
+    """Memory, and files for what does not fit."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self._held = ExitStack()
+
+    @staticmethod
+    def open() -> int:
+        """Return the number of a new file; whoever asks for it closes it."""
+        with temporary_file(_PURPOSE) as file:
+            return os.dup(file.fileno())
+
+    def training(self, order: int, nbytes: int) -> _kernel.NgramTraining:
+        """Return a training that sorts in so many bytes; its files are closed with the others."""
+        made = _kernel.NgramTraining(
+            self.open, order, nbytes, self.memory.sequences, self.memory.piece
+        )
+        self._held.callback(made.close)
+        return made
+
+    @staticmethod
+    def writing() -> AbstractContextManager[None]:
+        """Turn an error of writing to the files into a sentence."""
+        return writing_temporary(_PURPOSE)
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+
+SEGMENTS_PER_BATCH = 1 << 14
+BYTES_PER_BATCH = 1 << 22
+
+Batch = tuple[Ragged, _kernel.Vocab]
+"""The tokens of a batch of segments, and the vocabulary they are numbered by."""
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Refuse a tokeniser, case or stemmer that does not exist."""
+    check_choice("tok", recipe.tok, TOKENIZERS)
+    check_choice("case", recipe.case, CASES)
+    check_choice("stem", recipe.stem, stemmers())
+
+
+def as_sources(texts: Texts | Sequence[os.PathLike[str]] | Sequence[Segments]) -> list[Segments]:
+    """Return one text or several: a list of paths or of segments is read one after the other."""
+    if isinstance(texts, list | tuple) and texts:
+        if all(isinstance(text, os.PathLike | Segments) for text in texts):
+            return [as_segments(text, "texts") for text in texts]
+        if isinstance(texts[0], os.PathLike | Segments):
+            raise InputError("texts mixes files and strings: give either")
+    return [as_segments(texts, "texts")]  # type: ignore[arg-type]
+
+
+def token_batches(
+    sources: Sequence[Segments],
+    recipe: Recipe,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+    what: str = "reading",
+    nbytes: int = BYTES_PER_BATCH,
+) -> Iterator[Batch]:
+    """Yield the batches of all sources; only a few are held at a time.
+
+    `nbytes` is the size of a batch, unless it is one long segment.
+    """
+    most = SEGMENTS_PER_BATCH, nbytes
+    jobs = [(one, *ends) for one in sources if len(one) for ends in batches([one], *most)]
+    total, done = sum(map(len, sources)), 0
+
+    def cut(job: tuple[Segments, int, int]) -> Batch:
+        lexicon = Lexicon()
+        passage = Passage(job[0].views(job[1], job[2]), lexicon)
+        tokens = passage.tokens(Recipe(recipe.tok, recipe.case))
+        words = lexicon.vocab(recipe.tok, recipe.case)
+        if recipe.stem == "none":
+            return tokens, words
+        target = _kernel.Vocab()
+        stems = stem_words(recipe.stem, words, 0, target)
+        return Ragged(stems[tokens.ids], tokens.offsets), target
+
+    for job, batch in zip(jobs, in_order(cut, jobs, as_threads(threads)), strict=True):
+        yield batch
+        job[0].release(job[1], job[2])
+        done += len(batch[0].offsets) - 1
+        progress(done, total, what)
+
+
+class Cutoff(NamedTuple):
+    """The words that are known: the `size` most frequent, of those that occur `min_count` times."""
+
+    size: int | None = None
+    min_count: int = 1
+
+
+class CountedText(NamedTuple):
+    """The vocabulary of a text, and its n-grams with their counts."""
+
+    vocab: _kernel.Vocab
+    ngrams: _kernel.NgramTraining
+    order: int
+
+
+def count_text(
+    sources: Sequence[Segments],
+    order: int,
+    recipe: Recipe,
+    cutoff: Cutoff,
+    scratch: Scratch,
+    *,
+    threads: int | None,
+    progress: Progress,
+) -> CountedText:
+    """Count all n-grams up to a length, batch by batch, in the memory of `scratch`."""
+    memory = scratch.memory
+    cutters = memory.threads(as_threads(threads))
+    work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
+    work["progress"] = progress
+    known = _known(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
+    vocab = _new_vocab() if known is None else known
+    ngrams = scratch.training(order, memory.sorting(len(vocab), vocab.bytes()))
+    with scratch.writing(), not_too_many("train on less text"):
+        for tokens, words in token_batches(sources, recipe, what="counting", **work):
+            ids = _ids(vocab, words, grow=known is None)
+            ngrams.limit(memory.sorting(len(vocab), vocab.bytes()))
+            ngrams.add(ids[tokens.ids], tokens.offsets)
+        ngrams.merge(len(vocab), lambda: progress(ngrams.done, ngrams.total, "merging"))
+    progress(ngrams.done, ngrams.total, "merging")
+    if not ngrams.words()[EOS]:
+        raise InputError("there is no text to train on")
+    return CountedText(vocab, ngrams, order)
+
+
+def _new_vocab() -> _kernel.Vocab:
+    vocab = _kernel.Vocab()
+    vocab.add(list(SPECIAL))
+    return vocab
+
+
+def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
+    """Return the ids of a batch's words; what looks like `<s>` or `</s>` in a text is unknown."""
+    ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
+    return np.where(ids > EOS, ids, UNK).astype(np.int32)
+
+
+def _known(
+    texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, memory: Memory, **work: Any
+) -> _kernel.Vocab:
+    """Return the words to keep: by falling count, of equal ones the first in the text first."""
+    vocab, counts = _new_vocab(), np.zeros(0, np.int64)
+    for tokens, words in token_batches(texts, recipe, what="words", **work):
+        ids = _ids(vocab, words, grow=True)
+        memory.sorting(len(vocab), vocab.bytes())
+        here = np.bincount(ids[tokens.ids], minlength=len(vocab))
+        here[: len(counts)] += counts
+        counts = here
+    ranked = np.argsort(-counts[EOS + 1 :], kind="stable")[: cutoff.size] + EOS + 1
+    kept = ranked[counts[ranked] >= cutoff.min_count]
+    return vocab.chosen(np.concatenate([np.arange(EOS + 1), kept]).astype(np.int32))
+
+
+if TYPE_CHECKING:
+    Logarithms = NDArray[np.float32]
+
+_NGRAMS_PER_BATCH = 1 << 16  # n-grams that are estimated at a time
+
+SMOOTHING: dict[str, Callable[[], Smoothing]] = {"kneser-ney": KneserNey, "katz": Katz}
+"""Name -> a smoothing for one model."""
+
+
+def check_min_counts(order: int, smoothing: str, given: Sequence[int] | None) -> tuple[int, ...]:
+    """Return the smallest count of the n-grams that are kept, for each length: never falling.
+
+    So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
+    Katz it is SRILM's.
+    """
+    check_choice("smoothing", smoothing, SMOOTHING)
+    if given is None:
+        return tuple(gt_min(n) if smoothing == "katz" else 1 for n in range(1, order + 1))
+    found = tuple(given)
+    shown = ",".join(map(str, found))
+    if len(found) != order or found[:1] != (1,):
+        raise InputError(
+            f"min_counts={shown}: expected {order} numbers, one for each length, the first of them "
+            f"1 (for rare words, limit the vocabulary)"
+        )
+    if any(low > high for low, high in pairwise(found)):
+        raise InputError(f"min_counts={shown}: expected numbers that do not fall")
+    return found
+
+
+class EstimatedModel(NamedTuple):
+    """The logarithms of words; those of longer n-grams are where the n-grams are."""
+
+    p: Logarithms
+    backoff: Logarithms
+    notes: tuple[str, ...]
+
+
+def estimate(
+    counted: CountedText,
+    smoothing: str,
+    min_counts: Sequence[int],
+    scratch: Scratch,
+    progress: Progress,
+) -> EstimatedModel:
+    """Estimate the probabilities of all n-grams, one length after the other."""
+    ngrams, chosen = counted.ngrams, SMOOTHING[smoothing]()
+    counts = ngrams.words()
+    p = chosen.words(counts, counts if counted.order == 1 else ngrams.preceding())
+    for n in range(2, counted.order + 1):
+        seen = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
+        rule = chosen.rule(n, seen, len(counts))
+        with scratch.writing():
+            _estimate_length(ngrams, n, p, rule, min_counts[n - 1], progress)
+    logs = _logs(p)
+    logs[BOS] = ZERO
+    backoff = ngrams.word_backoffs() if counted.order > 1 else np.full(len(p), -0.0, np.float32)
+    return EstimatedModel(logs, backoff, tuple(chosen.notes))
+
+
+def _estimate_length(
+    ngrams: _kernel.NgramTraining, n: int, p: Floats, rule: Rule, least: int, progress: Progress
+) -> None:
+    """Estimate the n-grams of one length, batches of whole contexts at a time."""
+
+    def check() -> None:
+        progress(ngrams.done, ngrams.total, f"estimating {n}-grams")
+
+    ngrams.gather(n, p, check)
+    while True:
+        some = HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))
+        if not some.size:
+            break
+        keep = some.counts >= least
+        found, weights = rule(some, keep)
+        is_context = np.bincount(some.contexts, keep, some.size) > 0
+        ngrams.put(found, _logs(found), marked(_logs(weights), is_context), check)
+        check()
+    ngrams.scatter(check)
+    check()
+
+
+def _logs(values: Floats) -> Logarithms:
+    return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
+
 
 TrainingTexts: TypeAlias = "Texts | Sequence[os.PathLike[str]] | Sequence[Segments]"
 """Strings, a file, or several files."""
 
 
-class Trained:
+class TrainedLanguageModel:
     """All n-grams of a text with their estimates, from which a model is made."""
 
     def __init__(
         self,
         about: dict[str, Any],
-        counted: Counted,
-        estimated: Estimated,
+        counted: CountedText,
+        estimated: EstimatedModel,
         scratch: Scratch,
         progress: Progress,
     ) -> None:
@@ -92,15 +408,15 @@ class Trained:
         words = word_table(word_arrays(self._counted.vocab, "words"), "words")
         write_rows(path, words, self.counts, self._rows, self._progress)
 
-    def _rows(self, n: int, most: int) -> Iterator[Rows]:
+    def _rows(self, n: int, most: int) -> Iterator[NgramRows]:
         """Yield the n-grams of one length, at most so many at a time."""
         if n == 1:
             p, backoff = self._estimated.p, self._estimated.backoff
-            yield Rows(np.arange(len(p), dtype=np.int32)[:, None], p, backoff + np.float32(0))
+            yield NgramRows(np.arange(len(p), dtype=np.int32)[:, None], p, backoff + np.float32(0))
             return
         with self._scratch.writing():
             rows = self._counted.ngrams.rows(n, self._least(n))
-            while len((some := Rows(*rows.next(most))).p):
+            while len((some := NgramRows(*rows.next(most))).p):
                 yield some
 
 
@@ -119,7 +435,7 @@ def trained(
     memory: int | Memory | None = None,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Iterator[Trained]:
+) -> Iterator[TrainedLanguageModel]:
     """Train on texts; what is given is there until the end of the `with`."""
     recipe = Recipe(tok, case, stem)
     check_recipe(recipe)
@@ -144,7 +460,7 @@ def trained(
         counted = count_text(as_sources(texts), order, recipe, cutoff, scratch, **work)
         found = estimate(counted, smoothing, least, scratch, progress)
         about |= {"notes": list(found.notes), "karat": __version__}
-        yield Trained(about, counted, found, scratch, progress)
+        yield TrainedLanguageModel(about, counted, found, scratch, progress)
 
 
 class NgramCount(NamedTuple):

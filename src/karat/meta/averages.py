@@ -17,14 +17,14 @@ from typing import NamedTuple
 from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
-from karat.meta.bootstrap import percentiles
+from karat.meta.agreement import percentiles
 from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
 from karat.meta.ranking import Exchanged, MetaRow
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
-from karat.stats.significance.multiple import CORRECTIONS, clusters
+from karat.stats.multiple_tests import CORRECTIONS, clusters
 
 LAST = 1e9
 """Minus this is below all values."""

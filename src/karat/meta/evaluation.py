@@ -10,18 +10,18 @@ from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
+from karat.meta.agreement import check_matrix_level
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
-from karat.meta.levels import check_matrix_level
 from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.progress import Progress, as_threads, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
+from karat.stats.exchanges import MAX_EXACT_CELLS
 from karat.stats.resampling import SEED
-from karat.stats.significance.exchanges import MOST_EXACT
 
-ENOUGH_SYSTEMS = 10
+MIN_RANKING_SYSTEMS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,7 +279,7 @@ def _made(result: Ranking) -> Iterator[str]:
         yield (
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
             f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
-            f"{MOST_EXACT} points or fewer are compared, all exchanges)."
+            f"{MAX_EXACT_CELLS} points or fewer are compared, all exchanges)."
         )
     if asked.p_values:
         yield (
@@ -353,7 +353,7 @@ def _turned(result: MetaEvaluation) -> Iterator[str]:
 def _few(result: Ranking) -> Iterator[str]:
     """Warn where few systems were compared as systems."""
     points = [row.points for row in result.rows if row.level.startswith("system")]
-    fewest = min(points, default=ENOUGH_SYSTEMS)
-    if fewest < ENOUGH_SYSTEMS:
+    fewest = min(points, default=MIN_RANKING_SYSTEMS)
+    if fewest < MIN_RANKING_SYSTEMS:
         few = f"{fewest:,} system{'s are' if fewest != 1 else ' is'} few"
         yield f"{few}: at the level of systems almost any order of metrics may be chance."

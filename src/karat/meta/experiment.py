@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from karat.errors import InputError, quoted
-from karat.evalset.formats.settings_file import read_toml, toml_string
+from karat.evalset.formats.directory import read_toml, toml_string
 from karat.evalset.loading import as_options
-from karat.meta.bootstrap import OVER
+from karat.meta.agreement import OVER
 from karat.meta.scores import SYSTEM_SCORES
 from karat.meta.views import LEVELS, check_behind
 from karat.metrics.base import Metric
@@ -21,9 +21,9 @@ from karat.metrics.given import SET, Given
 from karat.metrics.names import metric
 from karat.settings import check_seed, check_trials
 from karat.stats.correlation import STATISTICS
+from karat.stats.multiple_tests import CORRECTIONS
 from karat.stats.resampling import SEED
-from karat.stats.significance.multiple import CORRECTIONS
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MetricName: TypeAlias = str | Metric
 """A metric, or its name."""

@@ -19,7 +19,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.levels import drawn_means
+from karat.meta.agreement import drawn_means
 from karat.meta.scores import ScoredSet, drawn_sums, score_evalset
 from karat.metrics.base import Metric
 from karat.metrics.names import metric

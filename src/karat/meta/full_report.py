@@ -2,31 +2,205 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from karat import _kernel
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.sets import EvalSet
-from karat.meta.disagreements import Disagreement, disagreements
-from karat.meta.documents.reliability import ReliabilityRow, fitting_lengths, reliability
+from karat.meta.agreement import drawn_means
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
-from karat.meta.plane.fit import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
+from karat.meta.plane import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
 from karat.meta.ranking import MetaRow
+from karat.meta.reliability import ReliabilityRow, fitting_lengths, reliability
 from karat.meta.scores import score_evalset
-from karat.meta.system_scores import (
-    MOST_SCATTERS,
-    SystemScatter,
-    SystemScore,
-    scatters,
-    system_scores,
-)
+from karat.meta.views import view
+from karat.metrics.base import Metric
+from karat.metrics.gtm import GTM, Explanation
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import statistic
+from karat.stats.resampling import central
+
+MOST_SCATTERS = 24
+
+
+class SystemScore(NamedTuple):
+    """A system's score by a dimension or a metric, with its 95% bootstrap interval."""
+
+    system: str
+    source: str
+    """human or metric."""
+    name: str
+    """The dimension or the metric."""
+    value: float
+    low: float
+    high: float
+
+
+def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
+    """Yield every system's mean human scores, more being better, and its corpus scores as they are.
+
+    Segments are drawn anew, the same for all systems.
+    """
+    asked, scored, n = result.experiment, result.scored, len(result.evalset)
+    rng = np.random.default_rng(asked.seed)
+    drawn = _kernel.tally(rng.integers(0, n, size=(asked.resamples, n)), n)
+    counts = np.vstack([np.ones((1, n)), drawn])
+    for dimension in asked.dimensions:
+        human = drawn_means(result.evalset.human(dimension, asked.normalise), counts)
+        yield from _score_intervals(result, "human", dimension, human)
+    for metric in scored.metrics:
+        values = metric.sign * scored.corpus(metric, counts, scored.present)
+        yield from _score_intervals(result, "metric", str(metric), values)
+
+
+def _score_intervals(
+    result: MetaEvaluation, source: str, name: str, values: Floats
+) -> Iterator[SystemScore]:
+    for system, own in zip(result.evalset.systems, values.T, strict=True):
+        yield SystemScore(system, source, name, float(own[0]), *central(own[1:]))
+
+
+class SystemPoint(NamedTuple):
+    """A system's metric score and its human score, more being better."""
+
+    score: float
+    human: float
+    system: str
+
+
+class SystemScatter(NamedTuple):
+    """Human against metric scores of systems."""
+
+    dimension: str
+    metric: Metric
+    points: tuple[SystemPoint, ...]
+    line: tuple[float, float] | None
+    """Slope and intercept of the least-squares line of human scores, where there is one."""
+    agreement: MetaRow | None
+    """The agreement over systems by the first statistic, if it was asked for."""
+    scored_on: str
+    """In words: the outputs that scores are of."""
+
+
+def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
+    """Yield the points of the level of systems, for each dimension and metric up to the limit."""
+    pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
+    for dimension, metric in pairs[:MOST_SCATTERS]:
+        human = result.evalset.human(dimension, result.experiment.normalise)
+        seen = view("system", result.scored, human)
+        scores = seen.metrics[metric][:, 0].tolist(), seen.human[:, 0].tolist()
+        points = tuple(map(SystemPoint, *scores, result.evalset.systems))
+        place = dimension, "system", str(metric)
+        rows = (row for row in result.rows if (row.dimension, row.level, row.metric) == place)
+        every = "metric scores on all outputs, human scores on those judged"
+        on = every if result.experiment.system_scores == "all" else "on its judged outputs"
+        yield SystemScatter(dimension, metric, points, _line(points), next(rows, None), on)
+
+
+def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
+    known = [p for p in points if math.isfinite(p.score) and math.isfinite(p.human)]
+    n = len(known)
+    if n < 3:
+        return None
+    x, y = sum(p.score for p in known) / n, sum(p.human for p in known) / n
+    spread = sum((p.score - x) * (p.score - x) for p in known)
+    if spread <= 0:
+        return None
+    slope = sum((p.score - x) * (p.human - y) for p in known) / spread
+    return slope, y - slope * x
+
+
+REFERENCES = 3
+"""References in the grid of an output."""
+
+
+class Disagreement(NamedTuple):
+    """An output on which the first metric and the humans differ, both scores more being better."""
+
+    dimension: str
+    system: str
+    segment: str
+    human: float
+    score: float
+    gap: float
+    """The metric's percentile minus the humans'."""
+    output: str
+    references: tuple[str, ...]
+
+    @property
+    def matching(self) -> Explanation:
+        """The words that match the first references, as in the bitext grid."""
+        return GTM(e=2, tok="13a").explain(self.output, self.references[:REFERENCES])
+
+
+def disagreements(
+    result: MetaEvaluation, dimensions: Sequence[str], count: int
+) -> Iterator[Disagreement]:
+    """Yield the outputs with the largest difference of percentiles, in both directions.
+
+    A text is shown once, for the first dimension, and each direction has one output of a segment.
+    """
+    seen: set[tuple[str, str]] = set()
+    for dimension in dimensions:
+        for sign in (1, -1):
+            fresh = (one for one in _ordered(result, dimension, sign) if _text(one) not in seen)
+            for one in _distinct(fresh, count):
+                seen.add(_text(one))
+                yield one
+
+
+def _text(one: Disagreement) -> tuple[str, str]:
+    return one.segment, one.output
+
+
+def _distinct(some: Iterator[Disagreement], count: int) -> list[Disagreement]:
+    """Return the first outputs, one of each segment."""
+    found: dict[str, Disagreement] = {}
+    while len(found) < count and (one := next(some, None)):
+        found.setdefault(one.segment, one)
+    return list(found.values())
+
+
+def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disagreement]:
+    """Yield the outputs that the metric ranks higher (1) or lower (-1), by falling difference."""
+    evalset = result.evalset
+    human = evalset.human(dimension, result.experiment.normalise)
+    score = result.scored.segments(result.scored.metrics[0])
+    by_metric, by_people = _percentiles(score, human), _percentiles(human, score)
+    if not (_differ(by_metric) and _differ(by_people)):
+        return  # equal scores rank nothing
+    gaps = by_metric - by_people
+    systems = list(evalset.systems.items())
+    found = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
+    for i, j in sorted(found, key=lambda at: -abs(gaps[at[0], at[1]])):
+        name, texts = systems[i]
+        scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
+        place = dimension, name, evalset.segments[j]
+        yield Disagreement(*place, *scores, texts[j] or "", evalset.references[j])
+
+
+def _differ(percentiles: Floats) -> bool:
+    known = percentiles[~np.isnan(percentiles)]
+    return bool((known != known[:1]).any())
+
+
+def _percentiles(scores: Floats, beside: Floats) -> Floats:
+    """The share of outputs below each, ties half, among those that both have."""
+    known = ~np.isnan(scores) & ~np.isnan(beside)
+    values = np.sort(scores[known])
+    found = np.full(scores.shape, np.nan)
+    left, right = (np.searchsorted(values, scores[known], side=s) for s in ("left", "right"))
+    found[known] = (left + right) / 2 / max(len(values), 1)
+    return found
+
 
 SHUFFLES = 50
 """Repetitions of the reliability curves."""
@@ -93,7 +267,7 @@ def meta_report(
             f"Scatter plots: the first {MOST_SCATTERS} of {pairs} pairs of dimension and metric; "
             "choose fewer with --dimension and --metric to see the others."
         )
-    planes = tuple(_planes(result, remarks, progress))
+    planes = tuple(_fit_planes(result, remarks, progress))
     return MetaReport(
         *(result, tuple(system_scores(result)), tuple(scatters(result)), planes),
         _reliability(result, progress),
@@ -102,7 +276,9 @@ def meta_report(
     )
 
 
-def _planes(result: MetaEvaluation, remarks: list[str], progress: Progress) -> Iterator[PlaneFit]:
+def _fit_planes(
+    result: MetaEvaluation, remarks: list[str], progress: Progress
+) -> Iterator[PlaneFit]:
     """Yield the planes of all dimensions that have enough systems; say where there is none."""
     asked, family = result.experiment, AEv()
     scored = score_evalset(result.evalset, family, progress=progress)

@@ -10,24 +10,31 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import short
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON
-from karat.evalset.judgements import HONEST_KAPPA, LEAST_CHANCE, JudgementTable
-from karat.evalset.kinds import SET_KINDS
+from karat.evalset.catalogue import SET_KINDS
+from karat.evalset.judgements import (
+    ADJUDICATED,
+    HONEST_KAPPA,
+    LEAST_CHANCE,
+    MODEL,
+    PERSON,
+    JudgementTable,
+)
 from karat.evalset.loading import as_evalset
 from karat.registry import load
 from karat.results import Result
-from karat.settings import renamed
 from karat.stats.correlation import pearson, quotient
-from karat.stats.judges.agreement import SCALES, intraclass, krippendorff_alpha
-from karat.stats.judges.standing import (
+from karat.stats.judges import (
     FEWEST_COMPARED,
+    SCALES,
     JudgePair,
     JudgeTable,
     Standing,
     distinct_judges,
     inter_judge,
     inter_judge_systems,
+    intraclass,
     judge_table,
+    krippendorff_alpha,
     standing_beside,
     standings,
 )
@@ -109,7 +116,6 @@ class JudgeAgreement(Result):
         return max(comparable.values(), default=0) >= FEWEST_COMPARED
 
 
-@renamed(controls="exclude")
 def judge_agreement(
     given: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:

@@ -16,17 +16,18 @@ from karat import _kernel
 from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet
-from karat.meta.bootstrap import bootstrap, drawn_places
-from karat.meta.documents.joined import score_joined
-from karat.meta.levels import (
+from karat.meta.agreement import (
     Agreement,
     agreement,
     arranged,
+    bootstrap,
     document_means,
     drawn_means,
+    drawn_places,
     members,
     shared,
 )
+from karat.meta.documents import score_joined
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress

@@ -1,7 +1,7 @@
 """String accuracies (Bangalore, Rambow and Whittaker 2000).
 
 The candidate is aligned with the reference (R tokens) at a cost of 3 for an insertion or deletion
-and 4 for a substitution; see `karat.metrics.explain.edits` for ties. A word deleted in one place
+and 4 for a substitution; see `karat.metrics.accuracy` for ties. A word deleted in one place
 and inserted in another is one move, M; I' and D' are what remains of I and D.
 
     simple accuracy     = 1 - (I + D + S) / R
@@ -14,19 +14,231 @@ an empty candidate, else 0. Several references: the one with the best score, the
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.metrics.base import Metric
-from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Recipe
+from karat.text.references import check_aligned, one_or_several
+from karat.text.segments import Texts, as_segments
+from karat.text.tokens import (
+    CASES,
+    CHARACTERS,
+    TOKENIZERS,
+    Lexicon,
+    Passage,
+    Ragged,
+    Recipe,
+    check_choice,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from karat.metrics.base import Metric
+
+
+MAX_EDIT_CELLS = 10**12
+"""The largest table (candidate tokens x reference tokens) that is worked on: minutes, but little
+memory; what a long pair needs grows with the length of its texts times the root of one."""
+
+SCRIPTS = {"accuracy": _kernel.accuracy_scripts, "unit": _kernel.word_scripts}
+COUNTS = {"accuracy": _kernel.accuracy_edits, "unit": _kernel.word_edits}
+KINDS = ("keep", "substitute", "insert", "delete")
+
+
+def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> Ints:
+    """For each pair substitutions, insertions, deletions, and the moves that are in both."""
+
+    def count() -> Ints:
+        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+        _refuse_long(pairs, mine, theirs)
+        return COUNTS[costs](*mine, *theirs, pairs.starts, pairs.check)
+
+    return pairs.once(("edits", recipe, costs), count)
+
+
+def _refuse_long(pairs: Pairs, mine: Ragged, theirs: Ragged) -> None:
+    cells = pairs.spread(mine.lengths) * theirs.lengths
+    pairs.refuse(cells, MAX_EDIT_CELLS, "pairs of tokens are too many for an edit alignment")
+
+
+class Operation(NamedTuple):
+    """One step of an alignment: positions in both texts (None: in neither), and the move it is in.
+
+    A deletion and an insertion of the same word carry the same `move` number.
+    """
+
+    kind: str
+    reference: int | None
+    candidate: int | None
+    move: int | None = None
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The tokens of both texts and the operations that turn the reference into the candidate."""
+
+    reference: tuple[str, ...]
+    candidate: tuple[str, ...]
+    operations: tuple[Operation, ...]
+
+    def count(self, kind: str) -> int:
+        """Return the number of operations of one kind: keep, substitute, insert or delete."""
+        return sum(operation.kind == kind for operation in self.operations)
+
+    @property
+    def cost(self) -> int:
+        """3 for each insertion and deletion, 4 for each substitution, whatever it was made by."""
+        one_sided = self.count("insert") + self.count("delete")
+        return 3 * one_sided + 4 * self.count("substitute")
+
+    @property
+    def moves(self) -> tuple[tuple[int, int], ...]:
+        """The places of each moved word in the reference and in the candidate."""
+        gone = {o.move: o.reference for o in self.operations if o.kind == "delete"}
+        come = {o.move: o.candidate for o in self.operations if o.kind == "insert"}
+        both = sorted(m for m in gone.keys() & come.keys() if m is not None)
+        return tuple((gone[m], come[m]) for m in both)  # type: ignore[misc]
+
+
+class Alignments(Sequence[Alignment]):
+    """The alignments of many pairs; `operations` is one array, each pair's rows at `offsets`.
+
+    A row is (kind as a place in `KINDS`, reference position, candidate position). Without a
+    vocabulary the ids are code points.
+    """
+
+    def __init__(
+        self,
+        candidates: Ragged,
+        references: Ragged,
+        vocab: _kernel.Vocab | None,
+        operations: NDArray[np.int32],
+        offsets: Ints,
+    ) -> None:
+        self._candidates, self._references, self._vocab = candidates, references, vocab
+        self.operations, self.offsets = operations, offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Alignment]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, pair: int) -> Alignment:  # type: ignore[override]
+        if not -len(self) <= pair < len(self):
+            raise IndexError(f"pair {pair} of {len(self)}")
+        at = pair % len(self)
+        reference, candidate = (
+            spelled(side.ids[side.offsets[at] : side.offsets[at + 1]], self._vocab)
+            for side in (self._references, self._candidates)
+        )
+        rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
+        return Alignment(reference, candidate, operations(rows, reference, candidate))
+
+
+def spelled(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
+    """The tokens with these ids; without a vocabulary the ids are code points."""
+    if vocab is None:
+        return tuple(map(chr, ids.tolist()))
+    return tuple(vocab.words(i, i + 1)[0] for i in ids.tolist())
+
+
+def operations(
+    rows: list[list[int]], reference: Sequence[Hashable], candidate: Sequence[Hashable]
+) -> tuple[Operation, ...]:
+    """Rows as operations; of a word's deletions and insertions the first are a move, and so on."""
+    waiting: dict[str, dict[Hashable, deque[int]]] = {k: defaultdict(deque) for k in KINDS[2:]}
+    moves: dict[int, int] = {}
+    for at, (kind, i, j) in enumerate(rows):
+        if kind < 2:
+            continue
+        word = candidate[j] if kind == 2 else reference[i]
+        partners = waiting[KINDS[5 - kind]][word]
+        if partners:
+            moves[at] = moves[partners.popleft()] = len(moves) // 2
+        else:
+            waiting[KINDS[kind]][word].append(at)
+    return tuple(
+        Operation(KINDS[kind], None if kind == 2 else i, None if kind == 3 else j, moves.get(at))
+        for at, (kind, i, j) in enumerate(rows)
+    )
+
+
+def edit_operations(
+    candidate: Sequence[int], reference: Sequence[int], costs: str = "accuracy"
+) -> tuple[Operation, ...]:
+    """Return the steps from one reference to a candidate; ids are equal where words are."""
+    ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
+    mine, theirs = ((side, np.array([0, len(side)], dtype=np.int64)) for side in ids)
+    rows, _ = SCRIPTS[costs](*mine, *theirs, np.arange(2, dtype=np.int64), None)
+    return operations(rows.tolist(), reference, candidate)
+
+
+def alignments(
+    candidates: Texts,
+    references: Texts,
+    *,
+    costs: str = "accuracy",
+    tok: str = "none",
+    case: str = "mixed",
+) -> Alignments:
+    """Return the edit alignment of every candidate with its reference.
+
+    Args:
+        candidates, references: texts, one reference for each candidate.
+        costs: costs of the edits, by name.
+        tok, case: tokeniser and case of the words.
+    """
+    check_choice("costs", costs, SCRIPTS)
+    check_choice("tok", tok, TOKENIZERS)
+    check_choice("case", case, CASES)
+    sources = as_segments(candidates, "candidates"), as_segments(references, "references")
+    check_aligned(sources)
+    lexicon, n = Lexicon(), len(sources[0])
+    ours, others = (Passage(source.views(0, n), lexicon) for source in sources)
+    pairs = Pairs(ours, others, np.arange(n + 1, dtype=np.int64), {})
+    vocab = lexicon.vocab(tok, case) if tok != "char" else None
+    recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
+    mine, theirs = ours.tokens(recipe), others.tokens(recipe)
+    _refuse_long(pairs, mine, theirs)
+    rows, offsets = SCRIPTS[costs](*mine, *theirs, pairs.starts, None)
+    return Alignments(mine, theirs, vocab, rows, offsets)
+
+
+def alignment(
+    candidate: str,
+    reference: str,
+    *,
+    costs: str = "accuracy",
+    tok: str = "none",
+    case: str = "mixed",
+) -> Alignment:
+    """Return the edit alignment of one candidate with one reference.
+
+    Args:
+        candidate, reference: texts.
+        costs: costs of the edits, by name.
+        tok, case: tokeniser and case of the words.
+    """
+    return alignments([candidate], [reference], costs=costs, tok=tok, case=case)[0]
+
+
+def best_alignment(
+    metric: Metric, candidate: str, references: str | Sequence[str], costs: str, recipe: Recipe
+) -> Alignment:
+    """The alignment with the reference that a metric scores best, the first of equals."""
+    texts = one_or_several(references)
+    values = metric.sign * metric.segments([candidate] * len(texts), texts, threads=1)
+    best = texts[int(values.argmax())]
+    return alignment(candidate, best, costs=costs, tok=recipe.tok, case=recipe.case)
 
 
 def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:

@@ -10,28 +10,142 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from karat import __version__
 from karat.arrays import Flags, Floats, NDArray, np
-from karat.errors import InputError, quoted
-from karat.metrics.guards import guard
-from karat.metrics.signatures.claims import Claims, references_fact
+from karat.errors import InputError, MetricError, quoted
 from karat.progress import Progress, silent
-from karat.registry import origin
+from karat.registry import call, origin
 from karat.settings import Named
-from karat.text.recipe import Recipe
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts, as_segments
-from karat.text.stemmers import stemmer_origin
-from karat.text.stopwords import stop_digest
-from karat.text.tokenizers import tokenizer_origin
+from karat.text.tokens import Recipe, stemmer_origin, stop_digest, tokenizer_origin
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
-    from karat.metrics.outputs import SegmentNames
-    from karat.metrics.pairs import Pairs
+    from karat.metrics.pairs import Pairs, SegmentNames
+
+
+def guard(cls: type[Metric]) -> None:
+    """Check what `rows` and `measure` of a class return, and name the metric where they fail."""
+    if "rows" in vars(cls):
+        cls.rows = _wrap_check(cls.rows, _rows_problem)  # type: ignore[method-assign]
+    if "measure" in vars(cls):
+        cls.measure = _wrap_check(cls.measure, _measure_problem)  # type: ignore[method-assign]
+
+
+def _wrap_check(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
+    @wraps(function)
+    def called(self: Metric, given: Any) -> Any:
+        what, wrong = f"{self}: its {function.__name__}()", partial(problem, self, given)
+        return call(what, type(self), partial(function, self, given), wrong, MetricError)
+
+    return called
+
+
+def _rows_problem(metric: Metric, pairs: Pairs, found: Any) -> str:
+    expected = (len(pairs.starts) - 1, len(metric.columns()))
+    if not isinstance(found, np.ndarray) or found.shape != expected:
+        shape = getattr(found, "shape", type(found).__name__)
+        return f"{shape}, expected an array of {expected} (segments, columns)"
+    return _number_problem(found)
+
+
+def _number_problem(found: NDArray[Any]) -> str:
+    if found.dtype.kind not in "biuf":
+        return f"an array of {found.dtype}, expected numbers"
+    return "" if np.isfinite(found).all() else "a number that is not finite"
+
+
+def _measure_problem(metric: Metric, rows: Any, found: Any) -> str:
+    if not isinstance(found, dict) or "value" not in found:
+        return "no `value`: expected a dictionary of arrays"
+    for name, values in found.items():
+        if not isinstance(values, np.ndarray) or values.shape != rows.shape[:1]:
+            return f"{name!r} of another length than there are rows, or no array"
+        if problem := _number_problem(values):
+            return f"for {name!r} {problem}"
+    return ""
+
+
+_SETTING_HINTS = {
+    "nrefs": "give the references that the signature is of",
+    "bootstrap": "use as many resamples (--resamples)",
+    "seed": "use that seed (--seed)",
+    "test": "use that test (compare --test)",
+    "trials": "use as many trials (compare --trials; --resamples for the bootstrap test)",
+    "buckets": "resample as many buckets (--buckets)",
+}
+"""For every claim, how to make it true."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Claims by name: nrefs, bootstrap, seed, buckets, test, trials."""
+
+    said: tuple[tuple[str, str], ...] = ()
+
+    def check(self, metric: object, facts: Mapping[str, object], only: str = "") -> None:
+        """Refuse claims that are not among the facts; with `only`, look at that claim alone."""
+        for name, value in self.said:
+            if value == "unknown" or (only and name != only):
+                continue
+            found = facts.get(name)
+            if str(found) != value:
+                raise MetricError(
+                    f"{metric}: its signature says {name}={value}, but {_found(name, found)}: "
+                    f"{_SETTING_HINTS[name]}, or leave {name} out of the signature"
+                )
+
+    def joined(self, metric: object, other: Claims) -> Claims:
+        """The claims of two signatures of one metric, which must agree."""
+        mine = dict(self.said)
+        for name, value in other.said:
+            if mine.setdefault(name, value) != value:
+                both = f"{name}={mine[name]} and {name}={value}"
+                raise MetricError(f"{metric} is given twice, with {both}: leave one of them out")
+        return Claims(tuple(mine.items()))
+
+
+def references_fact(number: int | str | None) -> dict[str, object]:
+    """The number of references as signatures write it."""
+    return {"nrefs": "var" if number is None else number}
+
+
+def _found(name: str, value: object) -> str:
+    if name == "nrefs":
+        some = "the number of references varies" if value == "var" else f"there are {value}"
+        return "every segment has 1 reference" if value == 1 else some
+    return f"{name}={value} is asked for" if value is not None else f"no {name} is asked for"
+
+
+def is_count(value: str) -> bool:
+    """Return whether a value is a whole number as signatures print it."""
+    return value.isascii() and value.isdigit() and (value == "0" or not value.startswith("0"))
+
+
+def check_version(signature: str, version: str) -> None:
+    """Refuse a signature of another version of Karat: its numbers may be others."""
+    if version != __version__:
+        raise MetricError(
+            f"{signature}: a signature of Karat {version}, and this is {__version__}, whose "
+            f"numbers may differ: install that version, or leave karat={version} out to score "
+            f"with this one"
+        )
+
+
+def check_plugin(signature: str, said: str, installed: str) -> None:
+    """Refuse a signature of a plugin's other version, or of a plugin that is not the one here."""
+    if said and said != installed:
+        here = f"this is {installed}" if installed else "the metric here is Karat's own"
+        raise MetricError(
+            f"{signature}: a signature of {said}, and {here}: install that version, or leave "
+            f"plugin={said} out to score with what is here"
+        )
+
 
 MetricT = TypeVar("MetricT", bound="Metric")
 
@@ -202,7 +316,7 @@ class Metric(Named, ABC):
         """
         check_form(form)
         if form == "sacrebleu":
-            from karat.metrics.signatures.sacrebleu import sacrebleu_signature
+            from karat.metrics.signatures import sacrebleu_signature
 
             found = sacrebleu_signature(self, references, drawn)
             if found is not None:
@@ -300,7 +414,7 @@ class Metric(Named, ABC):
         threads: int | None,
         progress: Progress,
     ) -> tuple[list[Any], int | None]:
-        from karat.metrics.loop import run_batches
+        from karat.metrics.pairs import run_batches
 
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)

@@ -21,7 +21,7 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, CHARACTERS, Recipe
+from karat.text.tokens import CASES, CHARACTERS, Recipe
 
 _TINY = 1e-16  # the definer's stand-in for an undefined precision or recall
 

@@ -23,7 +23,7 @@ from karat.errors import InputError, MetricError, quoted, short
 from karat.evalset.formats.score_files import read_scores
 from karat.evalset.given_scores import GivenScores, Offered, given_scores
 from karat.metrics.base import Metric
-from karat.metrics.outputs import Outputs, SegmentNames
+from karat.metrics.pairs import Outputs, SegmentNames
 from karat.progress import Progress, silent
 from karat.settings import nearest, setting, to_text
 

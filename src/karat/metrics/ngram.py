@@ -23,8 +23,7 @@ from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting, to_text
-from karat.text.recipe import CASES, TOKENIZERS, Recipe
-from karat.text.stemmers import stemmers
+from karat.text.tokens import CASES, TOKENIZERS, Recipe, stemmers
 
 SMOOTHINGS = {
     "none": "no smoothing: an order without a match makes the score 0",
@@ -33,7 +32,7 @@ SMOOTHINGS = {
     "add-k": "add k to matches and totals of the orders above 1",
 }
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
-MOST_ORDERS = 20
+MAX_ORDER = 20
 
 
 def smoothed_shares(
@@ -126,7 +125,7 @@ class BLEU(Metric):
         }
     )
 
-    n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
+    n: int = setting(4, "the longest n-grams", low=1, high=MAX_ORDER)
     tok: str = setting("13a", "tokeniser", choices=TOKENIZERS)
     case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
     smooth: str = setting("exp", "what to do with orders without a match", choices=SMOOTHINGS)
@@ -219,7 +218,7 @@ class AEv(Metric):
     lower-case words, and all our evidence on the plane is of this form (docs/lab/plane.md)."""
 
     alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 is precision", low=0, high=1)
-    n: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
+    n: int = setting(4, "the longest n-grams", low=1, high=MAX_ORDER)
     weights: tuple[float, ...] | None = setting(
         None, "one weight per order, as 0/0/1, used as they are; default 1/n each", kind=tuple
     )

@@ -6,25 +6,110 @@ and so on; `starts` says where each segment's pairs begin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.metrics.outputs import Outputs
-from karat.text.recipe import Passage, Ragged, Recipe
+from karat.progress import Progress, Stop, as_threads, in_order, silent
+from karat.text.references import References, check_aligned
+from karat.text.segments import Segments, batches
+from karat.text.tokens import Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from karat.text.trees import TreeBatch
 
+
+@dataclass(frozen=True)
+class SegmentNames:
+    """The ids of all segments that are scored; of lines without ids, their numbers from 1."""
+
+    count: int
+    ids: Sequence[str] | None = None
+    left_out: frozenset[str] = frozenset()
+    """Ids of the set that are not scored now."""
+
+    @cached_property
+    def _all(self) -> frozenset[str]:
+        return frozenset(self.listed()) | self.left_out
+
+    def listed(self) -> Sequence[str]:
+        """Return the id of each segment."""
+        return [str(i) for i in range(1, self.count + 1)] if self.ids is None else self.ids
+
+    def known(self, name: str) -> bool:
+        """Return whether the set has a segment of that id."""
+        return name in self._all
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The systems and segments of candidates, in their order."""
+
+    systems: Sequence[str]
+    """Names of systems; all rows are of the first, unless `codes` says otherwise."""
+    codes: NDArray[np.int32] | None = None
+    """For rows of a table the place of each row's system in `systems`."""
+    ids: Callable[[], Sequence[str] | Ints] | None = None
+    """The ids of all segments; without it, the number of each, from 1."""
+    columns: Mapping[str, Floats] = field(default_factory=dict)
+    """Columns of numbers of a table, NaN where there is none."""
+    first: int = 0
+    """The number of the first segment, from 0."""
+    count: int = 0
+    """Rows of a batch."""
+
+    @property
+    def of_table(self) -> bool:
+        """True for rows of a table, which may be in any order."""
+        return self.codes is not None
+
+    def cut(self, start: int, stop: int) -> Outputs:
+        """Return some rows."""
+        made: dict[str, Any] = {"first": self.first + start, "count": stop - start}
+        if self.codes is not None:
+            made["codes"] = self.codes[start:stop]
+        if self.ids is not None:
+            found = self.ids
+            made["ids"] = lambda: found()[start:stop]
+        made["columns"] = {name: own[start:stop] for name, own in self.columns.items()}
+        return replace(self, **made)
+
+    def repeated(self, times: Ints) -> Outputs:
+        """Return each row as often as given; rows are then found by their ids alone."""
+        ids = [str(name) for name in self.segments()]
+        listed = [name for name, n in zip(ids, times.tolist(), strict=True) for _ in range(n)]
+        codes = np.zeros(self.count, np.int32) if self.codes is None else self.codes
+        columns = {name: np.repeat(own, times) for name, own in self.columns.items()}
+        rows = np.repeat(codes, times)
+        return Outputs(self.systems, rows, lambda: listed, columns, self.first, len(listed))
+
+    def segments(self) -> Sequence[str] | Sequence[int] | Ints:
+        """Return the id of the segment of each row."""
+        if self.ids is not None:
+            return self.ids()
+        return range(self.first + 1, self.first + self.count + 1)
+
+    def by_system(self) -> Iterator[tuple[str, Ints]]:
+        """Yield each system with its rows."""
+        if self.codes is None:
+            yield self.systems[0], np.arange(self.count)
+            return
+        for code in np.unique(self.codes).tolist():
+            yield self.systems[code], np.flatnonzero(self.codes == code)
+
+
 T = TypeVar("T")
 ArrayT = TypeVar("ArrayT", bound="NDArray[Any]")
 
-MOST_CELLS = 10**12
+MAX_LCS_CELLS = 10**12
 """The largest LCS table (candidate tokens x reference tokens) that is worked on: a minute or so."""
 
-MOST_STORED_CELLS = 2**33
+MAX_STORED_LCS_CELLS = 2**33
 """The largest LCS table of two sentences that is walked back through (a bit each: 1 GB)."""
 
 
@@ -142,9 +227,9 @@ class Pairs:
 
         def measure() -> Ints:
             mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            found = _kernel.lcs(*mine, *theirs, self.starts, MOST_CELLS, self.check)
+            found = _kernel.lcs(*mine, *theirs, self.starts, MAX_LCS_CELLS, self.check)
             cells = self.spread(mine.lengths) * theirs.lengths
-            self._refuse(found < 0, cells, MOST_CELLS, "rougeL")
+            self._refuse(found < 0, cells, MAX_LCS_CELLS, "rougeL")
             return found
 
         return self.once(("lcs", recipe), measure)
@@ -155,10 +240,10 @@ class Pairs:
         theirs, their_starts = self.references.sentences(separator)
         a, b = mine.tokens(recipe), theirs.tokens(recipe)
         stored = self.spread(_longest(a, my_starts)) * _longest(b, their_starts)
-        self._refuse(stored > MOST_STORED_CELLS, stored, MOST_STORED_CELLS, "rougeLsum")
+        self._refuse(stored > MAX_STORED_LCS_CELLS, stored, MAX_STORED_LCS_CELLS, "rougeLsum")
         total, wanted = self.spread(np.diff(a.offsets[my_starts])), np.diff(b.offsets[their_starts])
         cells = total * wanted
-        self._refuse(cells > MOST_CELLS, cells, MOST_CELLS, "rougeLsum")
+        self._refuse(cells > MAX_LCS_CELLS, cells, MAX_LCS_CELLS, "rougeLsum")
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
         return hits, total, wanted
 
@@ -191,3 +276,119 @@ def _longest(tokens: Ragged, starts: Ints) -> Ints:
     longest: Ints = np.maximum.reduceat(lengths, starts[:-1])
     longest[np.diff(starts) == 0] = 0
     return longest
+
+
+ReducedT = TypeVar("ReducedT")
+
+
+class Counter(Protocol):
+    """A metric, or anything that gives one row for every segment of a batch."""
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        """The n-gram matches it will ask for, so that counters can share them."""
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        """One row per segment of a batch of candidates and their references."""
+
+
+CounterT = TypeVar("CounterT", bound=Counter)
+
+SEGMENTS_PER_BATCH = 4096
+BYTES_PER_BATCH = 1 << 23
+SLOW_SEGMENTS_PER_BATCH = 256
+"""Segments of a batch where a metric is slow."""
+_FEW_BATCHES = 64
+"""Batches up to which the pages of mapped files are kept."""
+
+
+class Counting(Generic[CounterT, ReducedT]):
+    """Metrics that count batch after batch, on any threads, each with a lexicon of its own.
+
+    `reduce(metric, rows, first)` makes of a metric's rows of a batch what is kept of them; `first`
+    is the number of the batch's first segment.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[CounterT],
+        reduce: Callable[[CounterT, NDArray[Any], int], ReducedT],
+        stop: Stop | None = None,
+    ) -> None:
+        self._metrics, self._reduce = metrics, reduce
+        self.stop, self._local = stop or Stop(), threading.local()
+        self._orders: dict[Recipe, int] = {}
+        for metric in metrics:
+            for recipe, order in metric.overlaps():
+                self._orders[recipe] = max(order, self._orders.get(recipe, 0))
+
+    def __call__(
+        self,
+        texts: Sequence[tuple[Outputs, Segments]],
+        references: References,
+        cut: tuple[int, int],
+    ) -> list[list[ReducedT]]:
+        """Return found[text][metric] of one batch of texts, of which each has its outputs.
+
+        Text is tokenised once for all metrics that cut it alike; n-grams are counted once.
+        """
+        if not hasattr(self._local, "lexicon"):
+            self._local.lexicon = Lexicon()
+        lexicon: Lexicon = self._local.lexicon
+        views, starts = references.views(*cut)
+        theirs, trees = Passage(views, lexicon), references.trees(*cut)
+        found = []
+        for outputs, text in texts:
+            candidates, own = Passage(text.views(*cut), lexicon), outputs.cut(*cut)
+            more = own.first, self.stop.check, trees, own
+            pairs = Pairs(candidates, theirs, starts, self._orders, *more)
+            found.append([self._reduce(m, m.rows(pairs), own.first) for m in self._metrics])
+        lexicon.tidy()
+        return found
+
+
+def cuts_of(
+    systems: Sequence[Segments], references: References, metrics: Sequence[Counter] = ()
+) -> list[tuple[int, int]]:
+    """Return the batches into which aligned texts are cut, by the text and the metrics alone."""
+    sources: list[Any] = [*systems, references]
+    slow = any(getattr(metric, "slow", False) for metric in metrics)
+    most = min(SEGMENTS_PER_BATCH, SLOW_SEGMENTS_PER_BATCH) if slow else SEGMENTS_PER_BATCH
+    return list(batches(sources, most, BYTES_PER_BATCH))
+
+
+def run_batches(
+    metrics: Sequence[CounterT],
+    systems: Mapping[str, Segments],
+    references: References,
+    reduce: Callable[[CounterT, NDArray[Any], int], ReducedT],
+    *,
+    ids: Callable[[], Sequence[str] | Ints] | None = None,
+    outputs: Outputs | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> list[list[list[ReducedT]]]:
+    """`reduce(metric, rows, first)` as found[batch][system][metric], in the order of the text.
+
+    `ids` are those of the segments; without them, they go by their numbers, from 1. `outputs` says
+    which system and segment each row is of, where one text has those of several systems.
+    """
+    texts = [(outputs or Outputs((name,), ids=ids), own) for name, own in systems.items()]
+    segments = [*systems.values()]
+    check_aligned([*segments])
+    if not len(segments[0]):
+        raise InputError("no segments: there is nothing to score")
+    count = Counting(metrics, reduce)
+    cuts = cuts_of(segments, references, metrics)
+
+    def work(cut: tuple[int, int]) -> list[list[ReducedT]]:
+        return count(texts, references, cut)
+
+    workers, parts = min(as_threads(threads), len(cuts)), []
+    done = map(work, cuts) if workers == 1 else in_order(work, cuts, workers, count.stop)
+    large = len(cuts) > _FEW_BATCHES
+    for (start, end), part in zip(cuts, done, strict=True):
+        parts.append(part)
+        for source in [*segments, *references.sources] if large else ():
+            source.release(start, end)  # pages of mapped files, which are not read again
+        progress(end, len(segments[0]), "scoring")
+    return parts

@@ -22,8 +22,7 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, TOKENIZERS, Recipe
-from karat.text.stemmers import stemmers
+from karat.text.tokens import CASES, TOKENIZERS, Recipe, stemmers
 
 _ALPHA_HELP = "weight of precision: 0 is recall, 1 is precision"
 _CASE_HELP = "case (the tokeniser rouge always lower-cases)"

@@ -11,26 +11,35 @@ searched for greedily, within limits that are part of the definition (csrc/metri
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Floats, NDArray, np
-from karat.metrics.accuracy import EditMetric, error_rate
+from karat.errors import InputError
+from karat.metrics.accuracy import (
+    Alignment,
+    EditMetric,
+    best_alignment,
+    edit_counts,
+    error_rate,
+    operations,
+    spelled,
+)
 from karat.metrics.base import Metric
-from karat.metrics.explain.edits import Alignment, best_alignment, edit_counts
 from karat.metrics.pairs import Pairs
 from karat.settings import setting
-from karat.text.recipe import CASES, Passage, Ragged, Recipe
 from karat.text.references import one_or_several
+from karat.text.segments import Strings
+from karat.text.tokens import CASES, Lexicon, Passage, Ragged, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.metrics.explain.shifts import ShiftedAlignment
 
-MOST_TOKENS = 200_000
+MAX_TER_TOKENS = 200_000
 """The longest segment that TER takes: about 100 MB and a minute."""
 
 
@@ -83,7 +92,7 @@ class TER(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         mine, theirs = self.tokens(pairs.candidates, pairs.references)
         for lengths in (pairs.spread(mine.lengths), theirs.lengths):
-            pairs.refuse(lengths, MOST_TOKENS, "tokens are too many for ter")
+            pairs.refuse(lengths, MAX_TER_TOKENS, "tokens are too many for ter")
         found = _kernel.ter_edits(*mine, *theirs, pairs.starts, pairs.check)
         best = pairs.best(-found[:, 0].astype(float))
         mean_length = pairs.sum(theirs.lengths) / np.diff(pairs.starts)
@@ -113,7 +122,56 @@ class TER(Metric):
 
     def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
         """The shifts and the edits after them, by the reference with the fewest edits."""
-        from karat.metrics.explain.shifts import explain
 
-        found = [explain(self, candidate, text) for text in one_or_several(references)]
+        found = [explain_shifts(self, candidate, text) for text in one_or_several(references)]
         return min(found, key=lambda one: one.edits)
+
+
+class Shift(NamedTuple):
+    """A block of words, taken out at `start` and put back before word `target` of the rest."""
+
+    start: int
+    length: int
+    target: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShiftedAlignment:
+    """The candidate, its shifts in order, and the alignment of the shifted candidate."""
+
+    candidate: tuple[str, ...]
+    shifts: tuple[Shift, ...]
+    """Each in the text that the ones before it have made."""
+    alignment: Alignment
+    """Its `candidate` is the shifted text."""
+
+    @property
+    def edits(self) -> int:
+        """Shifts, substitutions, insertions and deletions."""
+        return len(self.shifts) + sum(o.kind != "keep" for o in self.alignment.operations)
+
+
+def explain_shifts(metric: TER, candidate: str, reference: str) -> ShiftedAlignment:
+    """The shifts and edits of one candidate with one reference."""
+    lexicon = Lexicon()
+    texts = Strings([candidate], "candidate"), Strings([reference], "reference")
+    mine, theirs = metric.tokens(*(Passage(text.views(0, 1), lexicon) for text in texts))
+    longest = max(len(mine.ids), len(theirs.ids))
+    if longest > MAX_TER_TOKENS:
+        raise InputError(f"{longest:,} tokens are too many for ter (at most {MAX_TER_TOKENS:,})")
+    vocab = lexicon.vocab(metric.tokenizer, metric.case)
+    shifts, ids, rows = _kernel.ter_script(mine.ids, theirs.ids, None)
+    words, given, shifted = (spelled(row, vocab) for row in (mine.ids, theirs.ids, ids))
+    after = Alignment(given, shifted, operations(rows.tolist(), given, shifted))
+    return ShiftedAlignment(words, tuple(_with_words(shifts.tolist(), words)), after)
+
+
+def _with_words(shifts: list[list[int]], words: Sequence[str]) -> Iterator[Shift]:
+    """The shifts with what they moved, done one after the other."""
+    now = list(words)
+    for start, length, target in shifts:
+        block = now[start : start + length]
+        yield Shift(start, length, target, tuple(block))
+        del now[start : start + length]
+        now[target:target] = block

@@ -24,7 +24,7 @@ from karat.nuggets.prediction.official_scores import (
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.reproduction.requests import Request, places
+from karat.reproduction.papers import Request, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,

@@ -14,18 +14,17 @@ from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
-from karat.paraphrase.pem.pivot_metric import opened
+from karat.paraphrase.pem.metrics import opened
+from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, said
 from karat.paraphrase.table.training import train_pivot
-from karat.paraphrase.train.staged import Pivot
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.storage.output import FilePath
 from karat.storage.store import is_store
-from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-from karat.text.stemmers import stemmers
+from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
 
 class FileRow(NamedTuple):

@@ -8,7 +8,8 @@ sentences that are exactly right, and sentences a second of processor time.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,22 +18,19 @@ from karat.arrays import np
 from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.blocks import blocks
-from karat.realize.completion.content import ContentTrees, content_trees
-from karat.realize.completion.insertion import as_given
-from karat.realize.completion.scores import SlotScores, slot_scores
-from karat.realize.completion.slots import SLOTS, Filling, wanted_slots
-from karat.realize.content_realizer import ContentRealizer, ContentSentences, check_completion
-from karat.realize.given import check_given, check_listed
-from karat.realize.inflection.lemma_realizer import LemmaRealizer
-from karat.realize.inflection.typography import plain
+from karat.realize.completion import as_given
+from karat.realize.content import SLOTS, ContentTrees, Filling, content_trees, wanted_slots
+from karat.realize.generation import ContentRealizer, ContentSentences, check_completion
+from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
     SPACE,
     SPACES,
     InputTrees,
     Realizer,
+    check_given,
     check_inputs,
     check_labels,
+    check_listed,
     input_trees,
     with_lemmas,
 )
@@ -43,8 +41,60 @@ from karat.realize.model import (
     RealizerResult,
     fingerprints,
 )
-from karat.realize.treebank import Treebank
-from karat.stats.significance.verdicts import UNDECIDED
+from karat.realize.orthography import plain
+from karat.realize.treebank import Treebank, split_into_blocks
+from karat.stats.significance import UNDECIDED
+
+CLASS_NAMES = {
+    "aux": "auxiliaries and copulas",
+    "mark": "markers of clauses",
+    "case": "adpositions and case markers",
+    "cc": "conjunctions",
+    "article": "articles",
+    "final": "final marks",
+    "comma": "commas",
+    "other": "other marks",
+}
+"""Slot -> what it is called in tables."""
+
+
+class SlotScores(NamedTuple):
+    """Precision, recall and F of one slot; `words` are those of the treebank."""
+
+    inputs: str
+    complete: str
+    slot: str
+    precision: float
+    recall: float
+    f: float
+    words: int
+
+
+def slot_scores(
+    inputs: str,
+    complete: str,
+    slots: Sequence[str],
+    gold: Mapping[str, list[Filling]],
+    found: Mapping[str, list[Filling]],
+) -> list[SlotScores]:
+    """Compare what is in the slots of nodes with what the treebank has there."""
+    return [_scores(inputs, complete, slot, gold[slot], found[slot]) for slot in slots]
+
+
+def _scores(
+    inputs: str, complete: str, slot: str, gold: list[Filling], found: list[Filling]
+) -> SlotScores:
+    pairs = [(_words(a), _words(b)) for a, b in zip(gold, found, strict=True) if a and b]
+    right = sum((a & b).total() for a, b in pairs)
+    expected, made = sum(map(len, gold)), sum(map(len, found))
+    precision, recall = right / max(made, 1), right / max(expected, 1)
+    f = 2 * right / max(made + expected, 1)
+    return SlotScores(inputs, complete, slot, precision, recall, f, expected)
+
+
+def _words(filling: Filling) -> Counter[str]:
+    return Counter(" ".join(one.word for one in item) for item in filling)
+
 
 METRICS = {
     "simple": "simple_accuracy",
@@ -169,8 +219,8 @@ TAKEN_OUT = {
 """Classes of words that are taken out of trees for completion to put back."""
 
 
-EVERY, OLD_EVERY = "every", "both"
-"""All inputs that a model can be given, and the name of this in the last release."""
+EVERY = "every"
+"""All inputs that the model accepts."""
 KINDS = ("words", "all", "relations", "lemmas")
 """Inputs that can be evaluated."""
 OTHER_DATA = (
@@ -196,7 +246,7 @@ def evaluate_realizer(
         model, treebank: as `open_realizer` and `read_treebank` return them.
         inputs: comma-separated, `words`, `all` (with UPOS tags and relations), `relations` (words
             and relations, for completion alone) or `lemmas`; `every` is all that the model can be
-            given (`both` is its old name). Where the model completes content words of an input,
+            given. Where the model completes content words of an input,
             this is evaluated, too.
         realizer: `fergus` (with its baselines) or `ordering`; by default all that the model has.
         progress: function that is called with the progress.
@@ -226,7 +276,7 @@ def evaluate_realizer(
         name=treebank.name,
         rows=tuple(rows),
         settings={
-            "inputs": EVERY if inputs == OLD_EVERY else inputs,
+            "inputs": inputs,
             **({"realizer": realizer} if realizer else {}),
         },
         notes=(training.note, *_notes(model, inputs, kinds, realizer)),
@@ -244,7 +294,7 @@ def _notes(
     """Yield notes on other data, and on parts that the model lacks."""
     if "lemmas" in kinds:
         yield OTHER_DATA
-    candidates = KINDS if inputs in (EVERY, OLD_EVERY) else kinds
+    candidates = KINDS if inputs == EVERY else kinds
     if any(map(model.completes, candidates)) and not model.orders_content(realizer):
         yield NOT_COMPLETED
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
@@ -280,8 +330,8 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
     check_listed("inputs", inputs)
     named = [name.strip() for name in inputs.split(",")]
     for name in named:
-        check_inputs(EVERY if name == OLD_EVERY else name, (*KINDS, EVERY))
-    if EVERY in named or OLD_EVERY in named:
+        check_inputs(name, (*KINDS, EVERY))
+    if EVERY in named:
         lemmas = () if model.inflection is None or realizer == "fergus" else ("lemmas",)
         can_complete = model.completes("relations") and model.orders_content(realizer)
         relations = ("relations",) if can_complete else ()
@@ -317,7 +367,7 @@ def complete_again(
     for name, classes in TAKEN_OUT.items():
         content_realizer = ContentRealizer(model, inputs, wanted_slots(classes), realizer)
         back = _PutBack(content_realizer)
-        for first, some in blocks(bank):
+        for first, some in split_into_blocks(bank):
             progress(first, len(bank), f"completing, {name}")
             back.add(some)
         texts = back.texts, references, back.seconds, back.forms()

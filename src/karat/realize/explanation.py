@@ -7,7 +7,7 @@ to every treelet. Of a grammar: its supertags by frequency.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from numbers import Integral
@@ -16,25 +16,38 @@ from typing import NamedTuple
 from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
-from karat.realize.completion.explained import CompletionExplained
-from karat.realize.fergus.fergus import Fergus
-from karat.realize.fergus.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
-from karat.realize.fergus.tree_chooser import Supertags
-from karat.realize.fergus.unraveler import TreeLattice, check_small, unravel
-from karat.realize.given import check_best, check_given
-from karat.realize.inflection.explained import WordForm, explain_forms
-from karat.realize.inflection.inflection import Inflection
-from karat.realize.inflection.lemma_realizer import LemmaRealizer, nodes_of
-from karat.realize.inflection.ordered_forms import OrderedForms
-from karat.realize.input_trees import InputTrees, Order, input_trees
+from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
+from karat.realize.completion import RealizedContent
+from karat.realize.content import classes_said, wanted_slots
+from karat.realize.fergus import Fergus, Supertags
+from karat.realize.generation import (
+    ContentLemmas,
+    ContentRealizer,
+    ContentSentences,
+    check_completion,
+    labels_of_content,
+    labels_of_trees,
+    note_unseen_labels,
+)
+from karat.realize.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
+from karat.realize.inflection import Inflection, LemmaRealizer, OrderedForms, nodes_of
+from karat.realize.input_trees import (
+    InputTrees,
+    Order,
+    as_names,
+    check_best,
+    check_given,
+    check_labels,
+    input_trees,
+    with_lemmas,
+)
+from karat.realize.lattice import TreeLattice, check_small, unravel
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
-from karat.realize.ordering.ordering_model import OrderingModel, TreeletScores
-from karat.realize.ordering.symbols import columns_of, symbols
-from karat.realize.treebank import Treebank, read_treebank, some_sentences
-from karat.realize.unseen_labels import labels_of_trees, unseen_labels
+from karat.realize.ordering import OrderingModel, TreeletScores
+from karat.realize.symbols import columns_of, symbols
+from karat.realize.treebank import Treebank, check_forms, read_treebank, some_sentences
 from karat.settings import check_count
-from karat.storage.output import FilePath
-from karat.storage.paths import as_path
+from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
 
 IN_FILE = "the file"
@@ -194,7 +207,7 @@ def explain_tree(
         if unpruned:
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
         found = _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
-        return replace(found, notes=unseen_labels(model, labels_of_trees(one)))
+        return replace(found, notes=note_unseen_labels(model, labels_of_trees(one)))
     fergus = None if realizer == "ordering" else model.fergus
     ordering = None if realizer == "fergus" else model.ordering.get(trees.inputs)
     if unpruned and fergus is None:
@@ -217,7 +230,7 @@ def explain_tree(
         name=trees.name,
         rows=_beside_the_file(written, one),
         settings=settings | ({"realizer": realizer} if realizer else {}),
-        notes=(*notes, *unseen_labels(model, labels_of_trees(one))),
+        notes=(*notes, *note_unseen_labels(model, labels_of_trees(one))),
         number=tree + 1,
         tree=one,
         supertags=supertags,
@@ -420,3 +433,109 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
         notes=(note,),
         drawn=tuple(drawn),
     )
+
+
+MODEL = "completion"
+"""Name in reports."""
+
+
+def explain_content_words(
+    model: RealizerModel,
+    treebank: Treebank,
+    tree: int,
+    k: int = 5,
+    *,
+    inputs: str = "all",
+    realizer: str | None = None,
+    complete: tuple[str, ...] = ("function-words", "punctuation"),
+    keep: tuple[str, ...] = (),
+    progress: Progress = silent,
+) -> RealizedTree:
+    """Explain what is inserted into one tree of content words, and how it is ordered then.
+
+    Args:
+        model, treebank: as `open_realizer` and `read_input` return them.
+        tree: number of the tree, from 0.
+        k: number of orders.
+        inputs: `all`, `relations` or `lemmas`.
+        realizer, complete, keep: as for `generate_sentences`.
+        progress: function that is called with the progress.
+    """
+    check_given("model", model, RealizerModel)
+    check_given("treebank", treebank, Treebank)
+    check_best("k", k)
+    complete, keep = as_names("complete", complete), as_names("keep", keep)
+    slots = wanted_slots(complete, keep)
+    _check_completer(model, inputs, slots, realizer)
+    given = _one_tree(treebank, tree, inputs)
+    made = ContentRealizer(model, inputs, slots, realizer).realize(given, k)
+    one = made.found.inserted.trees
+    by_fergus = model.chosen("all", realizer) == "fergus"
+    supertags = explain_supertags(model.the_fergus(), one, k, progress) if by_fergus else None
+    ordering = None if by_fergus else explain_ordering(model.ordering["all"], one, k, progress)
+    rows: tuple[RealizerSentence, ...]
+    rows = (RealizerSentence(MODEL, None, made.texts()[0]),)  # the file has fewer words
+    forms: list[WordForm] = []
+    if made.lemmas is not None:
+        rows = rows_from_lemmas(MODEL, made.lemmas.inflection, made.lemmas.forms)
+        forms = _forms(made.lemmas, made.found)
+        ordering = ordering and with_sentences(ordering, made.lemmas.forms)
+        made = _with_words(made, made.lemmas.best)
+    settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
+    settings |= {"realizer": realizer} if realizer else {}
+    settings |= {"complete": ",".join(complete)} | ({"keep": ",".join(keep)} if keep else {})
+    fallback = filter(None, [model.content_fallback(realizer)])
+    return RealizedTree(
+        name=treebank.name,
+        rows=rows,
+        settings=settings,
+        notes=(*fallback, *note_unseen_labels(model, labels_of_content(given, inputs))),
+        number=tree + 1,
+        tree=made.found.inserted.trees,
+        supertags=supertags,
+        ordering=ordering,
+        completion=explain_completion(made.found, made.content.words),
+        inflection=tuple(forms),
+    )
+
+
+def _check_completer(
+    model: RealizerModel, inputs: str, slots: tuple[str, ...], realizer: str | None
+) -> None:
+    """Refuse inputs from which the model does not insert words."""
+    if inputs == "words":
+        told = f"insertion of {classes_said(slots)} is explained from relations"
+        raise InputError(f"inputs='words': {told}: give --inputs all, relations or lemmas")
+    check_completion(model, inputs, slots, realizer)
+
+
+def _one_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
+    """Return one tree of a treebank; refuse it if it lacks what the inputs have."""
+    check_labels(treebank, inputs)
+    check_tree(treebank, tree)
+    given = some_sentences(treebank, tree, tree + 1)
+    if inputs == "lemmas":
+        return with_lemmas(given)
+    check_forms(given)
+    return given
+
+
+def _forms(lemmas: ContentLemmas, found: RealizedContent) -> list[WordForm]:
+    """Return the forms that the words of the best order might have, inserted words too."""
+    best = np.array(found.orders[0][0].nodes, dtype=np.int64)
+    return explain_forms(lemmas.inflection.inflector, lemmas.completed.nodes, best)
+
+
+def _with_words(made: ContentSentences, forms: Mapping[int, str]) -> ContentSentences:
+    """Return the only tree with the forms of its best order."""
+    inserted, words = made.found.inserted, list(made.content.words)
+    for node, place in enumerate(inserted.places):
+        if place is None:
+            words[inserted.trees.places[node]] = forms[node]
+    shown = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
+    fillings, final = dict(made.found.fillings), made.fillings()
+    for j, slot, ways in made.found.choices:
+        if final[slot][j] in (filling for filling, _ in ways):  # else only its form is another
+            fillings[slot] = [*fillings[slot][:j], final[slot][j], *fillings[slot][j + 1 :]]
+    found = replace(made.found, inserted=replace(inserted, trees=shown), fillings=fillings)
+    return replace(made, content=replace(made.content, words=words), found=found)

@@ -13,30 +13,232 @@ and &) are no punctuation.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from karat.arrays import np
-from karat.errors import InputError
+from karat.errors import LONGEST_FIELD, InputError, visible
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.completion.slots import wanted_slots
-from karat.realize.content_realizer import ContentRealizer, check_completion
-from karat.realize.given import as_names, check_best, check_given
-from karat.realize.inflection.inflection import Inflection
-from karat.realize.inflection.ordered_forms import OrderedForms
+from karat.realize.completer import Completer
+from karat.realize.completion import Place, RealizedContent, realize_content
+from karat.realize.content import (
+    CLOSED,
+    MODALITY,
+    MOODS,
+    ContentTrees,
+    Filling,
+    content_trees,
+    wanted_slots,
+)
+from karat.realize.inflection import (
+    CompletedLemmas,
+    Inflection,
+    OrderedForms,
+    lemmatize_completed,
+)
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
     Orders,
     as_inputs,
+    as_names,
+    check_best,
+    check_given,
+    check_lengths,
     input_trees,
 )
-from karat.realize.model import RealizerModel, RealizerResult
-from karat.realize.treebank import Treebank
-from karat.realize.unseen_labels import labels_of_content, labels_of_trees, unseen_labels
+from karat.realize.model import RealizerModel, RealizerResult, check_orders_lemmas
+from karat.realize.treebank import MISSING, SENTENCES, Treebank, split_into_blocks
+
+
+@dataclass(frozen=True, eq=False)
+class ContentLemmas:
+    """Sentences from lemmas: the completed trees, and the forms of all orders."""
+
+    inflection: Inflection
+    completed: CompletedLemmas
+    forms: OrderedForms
+
+    @cached_property
+    def best(self) -> dict[int, str]:
+        """Node -> its form in the best order of its tree, as far as there is one."""
+        found = dict[int, str]()
+        for node, form in zip(self.forms.nodes.tolist(), self.forms.forms, strict=True):
+            found.setdefault(node, form)
+        return found
+
+    def texts(self, detokenise: bool) -> list[str]:
+        """Return all orders as sentences with capitals, or as text."""
+        words = self.inflection.capitalised(self.forms)
+        if detokenise:
+            return self.inflection.texts(self.forms, words)
+        return self.forms.sentences(words)
+
+
+@dataclass(frozen=True, eq=False)
+class ContentSentences:
+    """Trees of content words, and what was made of them; `lemmas` if the input has these."""
+
+    content: ContentTrees
+    found: RealizedContent
+    lemmas: ContentLemmas | None = None
+
+    def texts(self, detokenise: bool = False) -> list[str]:
+        """Return the sentences of all orders of all trees."""
+        if self.lemmas is not None:
+            return self.lemmas.texts(detokenise)
+        trees = self.found.inserted.trees
+        pairs = ((i, order) for i, few in enumerate(self.found.orders) for order in few)
+        return [trees.sentence(i, order.nodes) for i, order in pairs]
+
+    def fillings(self) -> Mapping[str, list[Filling]]:
+        """Return what is in every slot, in the forms of the best order."""
+        if self.lemmas is None:
+            return self.found.fillings
+        filled = {slot: list(column) for slot, column in self.found.fillings.items()}
+        for node, place in enumerate(self.found.inserted.places):
+            if place is not None:
+                slot, j = place.slot
+                filled[slot][j] = _with_form(filled[slot][j], place, self.lemmas.best[node])
+        return filled
+
+
+def _with_form(filling: Filling, place: Place, form: str) -> Filling:
+    """Return a filling with another form of one of its words."""
+    item = list(filling[place.item])
+    item[place.part] = item[place.part]._replace(word=form)
+    return (*filling[: place.item], tuple(item), *filling[place.item + 1 :])
+
+
+def check_completion(
+    model: RealizerModel, inputs: str, slots: tuple[str, ...], realizer: str | None
+) -> None:
+    """Require a model that inserts words from these inputs, and orders them by `realizer`."""
+    if inputs == "lemmas":
+        check_orders_lemmas(realizer)
+    model.completer(inputs, slots)
+    model.content_orderer(realizer)
+
+
+@dataclass(frozen=True, eq=False)
+class ContentRealizer:
+    """A model that completes content words of one kind of input: `all`, `relations`, `lemmas`."""
+
+    model: RealizerModel
+    inputs: str
+    slots: tuple[str, ...]
+    realizer: str | None = None
+    """`fergus` or `ordering`; None for the ordering model if there is one, else for FERGUS."""
+
+    @cached_property
+    def completer(self) -> Completer:
+        """The completer of the slots; an error if the model has none."""
+        return self.model.completer(self.inputs, self.slots)
+
+    def realize(self, treebank: Treebank, k: int = 1) -> ContentSentences:
+        """Return the k best sentences for trees, of which features are all held at once."""
+        check_lengths(treebank)
+        if self.inputs != "lemmas":
+            content = content_trees(treebank, self.completer.final)
+            return ContentSentences(content, self.complete(content, k))
+        inflection = self.model.the_inflection()
+        bank = inflection.with_forms(treebank)
+        content = content_trees(bank, self.completer.final, lemmas=True)
+        found = self.complete(content, k)
+        made = lemmatize_completed(found.inserted, bank, inflection.inflector.table)
+        lemmas = ContentLemmas(inflection, made, made.forms(inflection, found.orders))
+        return ContentSentences(content, found, lemmas)
+
+    def complete(self, content: ContentTrees, k: int = 1) -> RealizedContent:
+        """Return content words with what was inserted, and their k best orders."""
+        orderer = self.model.content_orderer(self.realizer)
+        return realize_content(self.completer, orderer, content, self.slots, k)
+
+    def realize_all(
+        self, treebank: Treebank, k: int = 1, *, most: int = SENTENCES, progress: Progress = silent
+    ) -> Iterator[tuple[int, ContentSentences]]:
+        """Yield the k best sentences of some trees after the other, with the number of the first.
+
+        Args:
+            treebank: trees of content words.
+            k: number of sentences for each tree.
+            most: number of trees that are worked on at a time, which changes no sentence.
+            progress: function that is called with the progress.
+        """
+        check_lengths(treebank)
+        for first, some in split_into_blocks(treebank, most):
+            progress(first, len(treebank), "completing")
+            yield first, self.realize(some, k)
+        progress(len(treebank), len(treebank), "completing")
+
+
+NAMED = 5
+"""Labels that a note names."""
+AUXILIARY = "Tense[aux]="
+"""The feature of content words that stands for the tense or mood of an auxiliary."""
+
+Labels = Mapping[str, Iterable[str]]
+"""Kind of label -> labels."""
+
+
+def labels_of_trees(trees: InputTrees) -> Labels:
+    """Return the labels that a realiser of such trees sees."""
+    if trees.inputs == "words":
+        return {}
+    found: dict[str, Iterable[str]] = {"relation": trees.relations, "UPOS tag": trees.tags}
+    return found | {"XPOS tag": trees.fine, "feature": _features(trees.features)}
+
+
+def labels_of_content(treebank: Treebank, inputs: str) -> Labels:
+    """Return the labels that the completion of such content words sees."""
+    found: dict[str, Iterable[str]] = {"relation": treebank.relations}
+    if inputs != "relations":
+        found |= {"UPOS tag": treebank.upos, "feature": _features(treebank.features)}
+    return found | ({"XPOS tag": treebank.xpos} if inputs == "lemmas" else {})
+
+
+def note_unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
+    """Return a note on the labels that the model never saw; none if it saw all."""
+    known, counts, names = _known(model), list[str](), list[str]()
+    for kind in (kind for kind in known if kind in labels):
+        if new := sorted({*labels[kind]} - known[kind] - {"", MISSING}):
+            counts.append(f"{len(new):,} {kind}{'' if len(new) == 1 else 's'}")
+            names += new
+    if not names:
+        return ()
+    several = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    shown = ", ".join(visible(name[:LONGEST_FIELD]) for name in names[:NAMED])
+    return (f"The input has {several} that the model never saw: {shown}{more}.",)
+
+
+def _features(listed: Iterable[str]) -> set[str]:
+    return {part for features in {*listed} for part in features.split("|")}
+
+
+def _known(model: RealizerModel) -> dict[str, frozenset[str]]:
+    """Return all labels of each kind that the model was trained on, if it knows them."""
+    found: dict[str, frozenset[str]] = {}
+    if model.fergus is not None:
+        grammar = model.fergus.chooser.grammar
+        found = {"relation": frozenset(grammar.relations), "UPOS tag": frozenset(grammar.tags)}
+    elif "words" in model.ordering:
+        guessed = model.ordering["words"].labeller.classifiers[0].names
+        kinds = {"relation": "relations", "UPOS tag": "tags"}
+        found = {kind: frozenset(guessed[name]) for kind, name in kinds.items()}
+    if model.inflection is not None:
+        cells = model.inflection.inflector.table.counts
+        features = _features(cell.features for cell in cells)
+        values = {part.partition("=")[2] for part in features if part.startswith("Tense=")}
+        tenses = {f"{AUXILIARY}{value}" for value in {*values, *MOODS, *MODALITY.values()}}
+        found.setdefault("UPOS tag", frozenset(cell.upos for cell in cells))
+        found["XPOS tag"] = frozenset(cell.xpos for cell in cells)
+        found["feature"] = frozenset(features | tenses | {CLOSED})
+    return found
+
 
 COMMA = ","
 FINAL = (".", "?", "!")
@@ -104,7 +306,7 @@ def realize_trees(
     settings |= {"complete": "punctuation"} if punctuation else {}
     settings |= {"detokenise": detokenise} if trees.inputs == "lemmas" else {}
     fallback = filter(None, [model.fallback(trees.inputs, realizer)])
-    notes = (*fallback, *unseen_labels(model, labels_of_trees(trees)))
+    notes = (*fallback, *note_unseen_labels(model, labels_of_trees(trees)))
     return RealizedSentences(trees.name, rows, settings, notes, inserted=inserted)
 
 
@@ -166,7 +368,7 @@ def generate_sentences(
     if inputs == "lemmas":
         settings["detokenise"] = detokenise
     fallback = filter(None, [model.content_fallback(realizer)])
-    notes = (*fallback, *unseen_labels(model, labels_of_content(bank, inputs)))
+    notes = (*fallback, *note_unseen_labels(model, labels_of_content(bank, inputs)))
     return RealizedSentences(treebank.name, tuple(rows), settings, notes, inserted=inserted)
 
 

@@ -22,30 +22,29 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.completion.completer import COMPLETED, Completer, check_features
-from karat.realize.completion.slots import SLOTS, classes_said
-from karat.realize.fergus.fergus import Fergus, stored_fergus
-from karat.realize.fergus.lp_chooser import ORDER
-from karat.realize.given import as_names, check_given, check_listed, check_realizer
-from karat.realize.inflection.inflection import Inflection
-from karat.realize.inflection.lemma_realizer import LemmaRealizer
+from karat.realize.completer import COMPLETED, Completer, check_features
+from karat.realize.content import SLOTS, classes_said
+from karat.realize.fergus import ORDER, Fergus, stored_fergus
+from karat.realize.inflection import Inflection, LemmaRealizer
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
     Realizer,
+    as_names,
+    check_given,
     check_inputs,
     check_labels,
     check_lemmas,
+    check_listed,
+    check_realizer,
     input_trees,
     without_lemma,
 )
-from karat.realize.treebank import Treebank, read_treebank
-from karat.realize.written_fields import MISSING
+from karat.realize.treebank import MISSING, Treebank, read_treebank
 from karat.results import Result
-from karat.settings import check_count, renamed
+from karat.settings import check_count
 from karat.storage import schema
-from karat.storage.output import FilePath
-from karat.storage.paths import as_path
+from karat.storage.output import FilePath, as_path
 from karat.storage.store import (
     Store,
     content_digest,
@@ -57,7 +56,7 @@ from karat.storage.store import (
 )
 
 if TYPE_CHECKING:
-    from karat.realize.completion.realizing import ContentOrderer
+    from karat.realize.completion import ContentOrderer
 
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
@@ -324,7 +323,6 @@ def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     return same, kept
 
 
-@renamed(model="realizer")
 def train_realizer(
     treebank: Treebank,
     realizer: str = "all",
@@ -364,13 +362,13 @@ def train_realizer(
     if realizer in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if realizer in ("ordering", "all"):
-        from karat.realize.ordering.ordering_model import OrderingModel
+        from karat.realize.ordering import OrderingModel
 
         for kind in kinds:
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
     completion = {}
     for kind in (one for one in COMPLETED if one in complete_from):
-        from karat.realize.completion.training import train_completer
+        from karat.realize.completer import train_completer
 
         completion[kind] = train_completer(treebank, kind, progress=progress)
     if "lemmas" in ordering:
@@ -420,7 +418,6 @@ class RealizerTraining(RealizerResult):
     rows: tuple[TrainedRealizer, ...]
 
 
-@renamed(model="realizer")
 def train_realizer_file(
     treebank: FilePath,
     output: FilePath,
@@ -492,7 +489,7 @@ def open_realizer(path: FilePath) -> RealizerModel:
     ordering = {}
     for inputs in INPUTS:
         if part := parts.get(f"ordering-{inputs}"):
-            from karat.realize.ordering.ordering_model import OrderingModel
+            from karat.realize.ordering import OrderingModel
 
             ordering[inputs] = OrderingModel.stored(part)
     completion = {}

@@ -21,10 +21,10 @@ from karat.realize.evaluation import (
     RealizerScores,
     realize_each,
 )
-from karat.realize.fergus.fergus import Fergus
+from karat.realize.fergus import Fergus
 from karat.realize.input_trees import InputTrees, Realizer, input_trees
 from karat.realize.treebank import Treebank, read_treebank, some_sentences
-from karat.reproduction.requests import Request
+from karat.reproduction.papers import Request
 from karat.reproduction.results import (
     FAILS,
     HOLDS,
@@ -36,7 +36,7 @@ from karat.reproduction.results import (
     judged,
 )
 from karat.stats.resampling import SEED
-from karat.stats.significance.verdicts import BETTER, WORSE
+from karat.stats.significance import BETTER, WORSE
 from karat.text.trees import Tree
 
 CITATION = "Bangalore, Rambow and Whittaker 2000, Evaluation Metrics for Generation"

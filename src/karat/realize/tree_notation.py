@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from karat.errors import InputError, quoted, short
-from karat.realize.treebank import Treebank
-from karat.realize.written_fields import (
+from karat.realize.treebank import (
     MISSING,
+    Treebank,
     complete_problem,
     features_problem,
     opening,

@@ -15,16 +15,66 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.realize.written_fields import (
-    FEATURES,
-    MISSING,
-    SNIFFED,
-    features_problem,
-    is_notation,
-)
 from karat.storage.digests import data_digest
-from karat.storage.paths import as_path
-from karat.text.conllu import columns_in, map_conllu
+from karat.storage.output import as_path
+from karat.text.trees import columns_in, map_conllu
+
+MISSING = "_"
+"""CoNLL-U's mark for what is not given."""
+NOTATIONS = "CoNLL-U, brackets or JSON"
+"""Formats of trees, for messages."""
+SNIFFED = 1 << 16
+"""Bytes that tell a format."""
+FEATURES = "expected features such as Number=Sing|Person=3"
+_UNWRITABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
+_BEFORE = re.compile(r"(?:\s+|#[^\n]*)*")  # blank lines and comments
+
+
+def opening(text: str) -> str:
+    """Return the first character after blank lines and comments; empty if there is none."""
+    found = _BEFORE.match(text)
+    return text[found.end() :][:1] if found else ""
+
+
+def is_notation(text: bytes) -> bool:
+    """Return whether a file begins like trees in brackets or JSON, and not like CoNLL-U."""
+    return opening(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
+
+
+def text_problem(value: str) -> str:
+    """Return what is wrong with a field, as sentences are written a line each; else nothing."""
+    if _UNWRITABLE.search(value):
+        return "expected no control characters, line ends or halves of characters"
+    return "expected more than spaces" if value and not value.strip() else ""
+
+
+def features_problem(features: str) -> str:
+    """Return what is wrong with features, if some are given; else nothing.
+
+    Names in lower case are none of Universal Dependencies. The Surface Realization tasks have them,
+    some of them twice, and some beside the mark for no features.
+    """
+    parts = [] if features in ("", MISSING) else features.split("|")
+    if any(part[:1].islower() for part in parts):
+        parts = [part for part in parts if part != MISSING]
+    names = list[str]()
+    for part in parts:
+        name, _, value = part.partition("=")
+        if not name or not value or "=" in value or any(c.isspace() for c in part):
+            return FEATURES
+        if name in names and not name[0].islower():
+            return f"expected {quoted(name)} once"
+        names.append(name)
+    return ""
+
+
+def complete_problem(features: str) -> str:
+    """Return what is wrong with the feature that says that nothing is inserted; else nothing."""
+    for part in features.split("|"):
+        if part.partition("=")[0].lower() == "complete" and part != "Complete=No":
+            return "expected Complete=No, or no feature of this name"
+    return ""
+
 
 COLUMNS, FEATS = 10, 5
 """Columns of CoNLL-U, and the place of the features."""
@@ -314,3 +364,31 @@ def some_sentences(bank: Treebank, first: int, end: int) -> Treebank:
     chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*BY_WORD, "heads")}
     chosen |= {c: getattr(bank, c)[first:end] for c in ("ids", "documents", "lines")}
     return replace(bank, offsets=offsets - offsets[0], **chosen)
+
+
+SENTENCES, PAIRS = 256, 1 << 18
+"""Sentences of a block, and pairs of sisters, of which features are made; a block may be one
+sentence that has more."""
+
+
+def split_into_blocks(treebank: Treebank, most: int = SENTENCES) -> Iterator[tuple[int, Treebank]]:
+    """Yield some sentences after the other: the number of the first, and the sentences."""
+    pairs = _pairs(treebank)
+    first = held = 0
+    for i, mine in enumerate(pairs.tolist()):
+        if i > first and (i - first >= most or held + mine > PAIRS):
+            yield first, some_sentences(treebank, first, i)
+            first, held = i, 0
+        held += mine
+    if first < len(pairs):
+        yield first, some_sentences(treebank, first, len(pairs))
+
+
+def _pairs(treebank: Treebank) -> Ints:
+    """Return the number of pairs of sisters in every sentence, and of words with themselves."""
+    starts = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets))
+    mothers = (starts + treebank.heads - 1)[treebank.heads > 0]
+    daughters = np.bincount(mothers, minlength=len(treebank.words))
+    sums = np.append(0, np.cumsum(daughters.astype(np.int64) ** 2))
+    found: Ints = np.diff(sums[treebank.offsets])
+    return found

@@ -13,15 +13,20 @@ from karat.arrays import np
 from karat.evalset.flooding import Flood, FloodedSet, flood
 from karat.evalset.loading import KNOWN
 from karat.evalset.sets import EvalSet
-from karat.meta.plane.beside import BesideRow
-from karat.meta.plane.cells import CELLS, PlaneCell
-from karat.meta.plane.conclusions import ENOUGH_SYSTEMS
-from karat.meta.plane.fit import PlaneFit, PlaneRow
-from karat.meta.plane.predictions import PAPER, Published, Region, predicted
-from karat.meta.plane.study import PlaneStudy, Verdict, study_plane
+from karat.meta.plane import CELLS, BesideRow, PlaneCell, PlaneFit, PlaneRow
+from karat.meta.plane_study import (
+    MIN_PLANE_SYSTEMS,
+    PAPER,
+    PlaneStudy,
+    Published,
+    Region,
+    Verdict,
+    predicted,
+    study_plane,
+)
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.requests import Request, described, places
+from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
@@ -30,7 +35,7 @@ from karat.reproduction.results import (
     Reproduction,
     judged,
 )
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 CITATION = (
     "Soricut and Brill 2004, A Unified Framework for Automatic Evaluation using N-gram "
@@ -226,7 +231,7 @@ def best_cell_conclusion(fit: PlaneFit, region: Region, where: str, data: str) -
         return Conclusion(where, claim, UNDECIDED, "no cell agrees", data)
     inside = np.array([region.holds(*cell) for cell in CELLS])
     share_inside, share_outside = float(fit.wins[inside].sum()), float(fit.wins[~inside].sum())
-    enough = len(fit.systems) >= ENOUGH_SYSTEMS
+    enough = len(fit.systems) >= MIN_PLANE_SYSTEMS
     verdict = UNDECIDED
     if enough and max(share_inside, share_outside) >= CONFIDENCE:
         verdict = judged(share_inside > share_outside)
@@ -271,6 +276,6 @@ def _remarks(planes: list[Plane]) -> Iterator[str]:
     yield (
         "A region holds or fails if the interval of its difference from the rest leaves out 0; "
         "else the data cannot decide. The best of 44 cells lies in the region, or elsewhere, if it "
-        f"does so in {CONFIDENCE:.0%} of the resamples. Fewer than {ENOUGH_SYSTEMS} systems decide "
-        "nothing."
+        f"does so in {CONFIDENCE:.0%} of the resamples. Fewer than {MIN_PLANE_SYSTEMS} systems "
+        "decide nothing."
     )

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.evalset.loading import KNOWN
-from karat.meta.documents.reliability import (
+from karat.meta.reliability import (
     ReliabilityCurves,
     fitting_lengths,
     references_in_words,
     reliability,
 )
-from karat.metrics.matching import GTM
-from karat.reproduction.requests import Request, described, places
+from karat.metrics.gtm import GTM
+from karat.reproduction.papers import Request, described, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,

@@ -2,15 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
 
-from karat.evalset.catalogue import GivenPath
+from karat.errors import InputError, quoted
+from karat.evalset.catalogue import VARIABLE, GivenPath, KnownSet
+from karat.evalset.loading import KNOWN, load_evalset
+from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, check_that, returned
-from karat.reproduction.requests import Request, data_folder
 from karat.reproduction.results import Reproduction
 from karat.stats.resampling import SEED
+from karat.storage.digests import files_digest
+
+BUNDLED = "bundled"
+"""The name of the data that come with Karat."""
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """A folder of data sets; without a path, the bundled data alone."""
+
+    path: Path | None = None
+    opened: list[str] = field(default_factory=list, compare=False)
+    """Files and folders of it that a reproduction has read."""
+
+    def has(self, place: str) -> bool:
+        """Return whether a file or folder is in it."""
+        return self.path is not None and (self.path / place).exists()
+
+    def __truediv__(self, place: str) -> Path:
+        self.opened.append(place)
+        return (self.path or Path()) / place
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Signature of the files and folders that were read; none of bundled data."""
+        if self.path is None:
+            return {}
+        read = sorted(set(self.opened))
+        written = ",".join(f"{place}@{_content_digest(self.path / place)}" for place in read)
+        return {"data": f"data:{written}"} if read else {}
+
+    def any_of(self, places: Sequence[str]) -> list[str]:
+        """Return the places that are in the folder; none stands for the bundled data.
+
+        A folder that has none of them is refused.
+        """
+        here = [place for place in places if self.has(place)]
+        if self.path is not None and not here:
+            wanted = places[0] if len(places) == 1 else f"any of {', '.join(places)}"
+            raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
+        return here
+
+    def holds_all(self, places: Sequence[str]) -> bool:
+        """Return True if all places are in the folder, False for the bundled data.
+
+        A folder that lacks any of them is refused.
+        """
+        missing = [place for place in places if not self.has(place)]
+        if self.path is not None and missing:
+            wanted = " and ".join(missing)
+            raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
+        return self.path is not None
+
+
+def _content_digest(place: Path) -> str:
+    """Return the digest of a file, or of all files of a folder in the order of their names."""
+    files = sorted(place.rglob("*")) if place.is_dir() else [place]
+    return files_digest([file for file in files if file.is_file()])
+
+
+_ADVICE = f"name the data folder with --data, or use the bundled data with --data {BUNDLED}"
+
+
+def data_folder(given: GivenPath | None) -> DataFolder:
+    """Return the folder that was named, or else the one that KARAT_DATA names."""
+    if given == BUNDLED:
+        return DataFolder()
+    if given == "":
+        raise InputError(f'data="": expected a folder, or {quoted(BUNDLED)} for the bundled data')
+    named = (os.environ.get(VARIABLE) or None) if given is None else given
+    if named is None:
+        return DataFolder()
+    if not isinstance(named, str | os.PathLike):
+        raise InputError(f"data={quoted(named)}: expected a folder, or {quoted(BUNDLED)}")
+    if not Path(named).is_dir():
+        found = f"{os.fspath(named)}: no such folder"
+        raise InputError(f"{found}; expected a data folder, or {BUNDLED} for the bundled data")
+    return DataFolder(Path(named))
+
+
+class Request(NamedTuple):
+    """The request for a reproduction."""
+
+    data: DataFolder
+    full: bool = False
+    """Use the settings that take long."""
+    seed: int = SEED
+    threads: int | None = None
+    progress: Progress = silent
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Everything that numbers depend on."""
+        folder = BUNDLED if self.data.path is None else str(self.data.path)
+        return {"data": folder, "full": self.full, "seed": self.seed}
+
+    def evalset(self, name: str) -> EvalSet:
+        """Return a known set from the data folder, or a bundled one."""
+        known = KNOWN[name]
+        if known.bundled:
+            return load_evalset(name, progress=self.progress)
+        named = {} if known.format == "dir" else {"name": name}
+        place = self.data / known.place
+        return load_evalset(
+            place, known.format, progress=self.progress, **{**named, **known.options}
+        )
+
+
+def described(evalset: EvalSet) -> str:
+    """Return a known set in words: its kind and its size."""
+    about = KNOWN[evalset.name].about
+    return about if "segments" in about else f"{about}; {len(evalset):,} segments"
+
+
+def places(*known: KnownSet) -> list[str]:
+    """Return the places of known sets in a data folder."""
+    return [one.place for one in known]
+
 
 REPRODUCTIONS: Registry[Callable[[Request], Reproduction]] = Registry(
     "reproductions",

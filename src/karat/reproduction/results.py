@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from karat.arithmetic import SLACK
 from karat.results import Result
-from karat.stats.significance import verdicts
+from karat.stats import significance
 
-HOLDS, FAILS, UNDECIDED = "holds", "fails", verdicts.UNDECIDED
+HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
 
 
 class ReproducedNumber(NamedTuple):

@@ -9,19 +9,25 @@ from karat.scoring.inputs import (
     inputs_of_set,
     metrics_of_set,
 )
-from karat.scoring.intervals import Drawn, resample, scored, segment_values, totals
 from karat.scoring.one_pass import Collected, Wanted, collect, compact
-from karat.scoring.score_rows import (
+from karat.scoring.scores import (
+    LEVELS,
     DocumentScore,
+    Drawn,
     Results,
     RowT,
     ScoredTable,
     ScoreRow,
     Scoring,
     WideScores,
+    as_level,
     interval_fields,
+    resample,
+    score,
+    scored,
+    segment_values,
+    totals,
 )
-from karat.scoring.scores import LEVELS, as_level, score
 
 __all__ = [
     "LEVELS",

@@ -10,7 +10,7 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.metrics.outputs import SegmentNames
+from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
 from karat.text.references import (
     GivenReferences,

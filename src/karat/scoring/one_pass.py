@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import joined_sums, partial_sums
 from karat.arrays import Floats, NDArray, np
 from karat.metrics.base import Metric
-from karat.metrics.loop import run_batches
+from karat.metrics.pairs import run_batches
 from karat.progress import Progress
 from karat.scoring.inputs import Inputs
 from karat.stats.buckets import CellSums, bucket_of_rows, check_filled, joined_cells, sum_cells

@@ -9,22 +9,119 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Floats, Ints, NDArray, as_floats, np
 from karat.errors import InputError
-from karat.progress import own_stop
+from karat.progress import Stop, own_stop
 from karat.registry import Registry, check_that
-from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times
+from karat.stats.distributions import FEWEST, p_of_r, p_of_tau
+from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
+from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times, cells_of_rows
 from karat.stats.resampling import Copies, count_copies
-from karat.stats.significance.correlations import FEWEST, p_of_r, p_of_tau
-from karat.stats.significance.exchanges import Exchanges, Permutation
-from karat.stats.significance.pair_exchanges import exchange_pairs
-from karat.stats.significance.soft_exchanges import exchange_soft
-from karat.stats.soft_pairwise import ScoreSums, soft_pairwise_accuracy
-from karat.stats.ties import calibrate
+from karat.stats.soft_pairwise import ScoreSums, exchange_soft, soft_pairwise_accuracy
+
+_FAR = 8  # standard deviations, beyond which a share of 1e-15 lies
+
+
+def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchanges) -> Permutation:
+    """Test that the first metric is more accurate; rows are groups, NaN at the same cells in all.
+
+    Where no group has two points, nothing is defined.
+    """
+    cells = cells_of_rows(~np.isnan(human))
+    h, a, b = (cells.of(x) for x in (human, first, second))
+    stop = own_stop()
+    one, other = (calibrate(human, x, stop).epsilon for x in (first, second))
+    if np.isnan(one):
+        return tried.undefined()
+    right = _kernel.right_pairs(h, a, b, cells.offsets, one, other, stop.check)
+    points = np.diff(cells.offsets)
+    pairs = points * (points - 1) // 2
+    sizes = np.unique(pairs[pairs > 0])
+    by_size = np.stack([right[pairs == n].sum(axis=0) for n in sizes])
+    weights = 1 / (sizes * int((pairs > 0).sum()))
+    delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
+    coins = by_size.sum(axis=1)
+    exact = int(coins.sum()) <= MAX_EXACT_CELLS
+    found = _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
+    return tried.counted(delta, found, exact)
+
+
+def _every_difference(coins: Ints, weights: Floats) -> Floats:
+    """The difference of accuracies for each way in which few coins can fall."""
+    own = np.repeat(weights, coins)
+    ways = np.arange(1 << len(own))[:, None] >> np.arange(len(own)) & 1
+    return np.asarray(((2 * ways - 1) * own).sum(axis=1))
+
+
+def _differences(coins: Ints, weights: Floats, tried: Exchanges) -> Floats:
+    """The difference of accuracies in each trial: so many coins for each size of groups."""
+    rng = np.random.default_rng(tried.seed)
+    found = np.zeros(tried.trials)
+    for number, weight in zip(coins.tolist(), weights, strict=True):
+        found += (2 * heads(number, rng.random(tried.trials)) - number) * weight
+    tried.progress(tried.trials, tried.trials, "permuting")
+    return found
+
+
+def heads(coins: int, shares: Floats) -> Ints:
+    """The numbers of heads of fair coins at these shares of their distribution.
+
+    Going away from the middle, C(n, k + 1) / C(n, k) = (n - k) / (k + 1).
+    """
+    middle = (coins + 1) // 2  # and coins // 2 has as much
+    last = min(coins, middle + 2 + int(_FAR * np.sqrt(coins)))
+    k = np.arange(middle, last)
+    above = np.cumprod(np.concatenate([[1.0], (coins - k) / (k + 1)]))
+    below = above[1 - coins % 2 :][::-1]
+    cumulated = np.cumsum(np.concatenate([below, above]))
+    places: Ints = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
+    return places + (middle - len(below))
+
+
+BAND = 1 << 18  # pairs that are in memory at once, 24 bytes each
+
+
+class Calibration(NamedTuple):
+    """The best threshold and its accuracy, and what it was found on."""
+
+    epsilon: float
+    accuracy: float  # NaN if there is no pair
+    groups: int  # with at least one pair
+    left_out: int  # groups without
+    pairs: int
+
+
+def calibrate(
+    human: ArrayLike, metric: ArrayLike, stop: Stop | None = None, copies: Ints | None = None
+) -> Calibration:
+    """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
+
+    O(p log p) in the number p of pairs within rows, in memory for a fixed number of them.
+    `copies` is for resamples: the number of pairs in each row that consist of two copies of one
+    point, which do not count.
+    """
+    h, m = np.atleast_2d(np.asarray(human, float)), np.atleast_2d(np.asarray(metric, float))
+    if h.shape != m.shape:
+        shapes = f"human scores have the shape {h.shape} and metric scores {m.shape}"
+        raise InputError(f"{shapes}: expected the same")
+    both = ~(np.isnan(h) | np.isnan(m))
+    if not (np.isfinite(h[both]).all() and np.isfinite(m[both]).all()):
+        raise InputError("tie calibration: scores must be finite")
+    sizes = both.sum(axis=1)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if copies is None:
+        copies = np.zeros(len(h), np.int64)
+    epsilon, accuracy, groups, pairs = _kernel.calibrate_ties(
+        h[both], m[both], offsets, copies, BAND, stop.check if stop else None
+    )
+    if not groups:
+        epsilon = accuracy = float("nan")
+    return Calibration(epsilon, accuracy, groups, len(h) - groups, pairs)
+
 
 Rows = Callable[[Floats, Floats], Floats]
 Drawn = Callable[[Floats, Floats, Times], Floats]

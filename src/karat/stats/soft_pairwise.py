@@ -16,8 +16,16 @@ from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
+from karat.stats.exchanges import (
+    Exchanges,
+    Permutation,
+    Words,
+    chosen_sums,
+    drawn_words,
+    masks,
+    no_exchange,
+)
 from karat.stats.resampling import SEED
-from karat.stats.significance.exchanges import Words, chosen_sums, drawn_words
 
 ScoreSums = Callable[[Floats], Floats]
 """Sums of statistics, a row each -> their scores, more being better."""
@@ -139,3 +147,33 @@ def soft_pairwise_accuracy(
         else corpus_p_values(metric[:, whole], score, trials, seed, progress)
     )
     return SoftAccuracy(agreement_of_p_values(p_human, p_metric), kept, left_out)
+
+
+_PAIRWISE_TRIALS = 1000  # of the p-values between systems
+_AT_A_TIME = 16  # trials between two reports
+
+
+def exchange_soft(human: Floats, first: Floats, second: Floats, tried: Exchanges) -> Permutation:
+    """Test that the first metric has the higher accuracy; NaN at the same cells in all three."""
+    some, whole = whole_segments(np.isnan(human))
+    h, a, b = (x[some][:, whole] for x in (human, first, second))
+    if len(h) < 2 or not whole.any():
+        return tried.undefined()
+    inner = np.concatenate([*drawn_words((1, h.shape[1]), _PAIRWISE_TRIALS, SEED)], axis=1)
+    sums = sign_sums(a, inner) + sign_sums(b, inner)
+    p_human = times_reached(h, sign_sums(h, inner)) / _PAIRWISE_TRIALS
+
+    def accuracy(scores: Floats, own: Floats) -> float:
+        return agreement_of_p_values(p_human, times_reached(scores, own) / _PAIRWISE_TRIALS)
+
+    def differences(words: Words) -> Floats:
+        found = []
+        for mask in masks(words, human.shape):
+            taken = mask[some][:, whole]
+            mine, theirs = np.where(taken, b, a), np.where(taken, a, b)
+            own = sign_sums(mine, inner)
+            found.append(accuracy(mine, own) - accuracy(theirs, sums - own))
+        return np.array(found)
+
+    delta = float(differences(no_exchange(human.shape))[0])
+    return tried.test(delta, differences, _AT_A_TIME)

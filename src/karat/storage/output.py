@@ -3,14 +3,183 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
 from typing import IO
 
-from karat.errors import OutputError
+from karat.errors import InputError, OutputError, quoted
 from karat.storage.mapping import check_mapped
-from karat.storage.temporary import HAS_LOCKS, claimed_file, temporary_file
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def writing_temporary(purpose: str) -> Iterator[None]:
+    """Turn an error of writing into a sentence; `purpose` says what the file is for."""
+    try:
+        yield
+    except OSError as error:
+        place = tempfile.tempdir  # None if none was found
+        where = "a temporary file" if place is None else f"to the temporary folder {place}"
+        do = "let TMPDIR name a folder that can be written to and has room"
+        do = do if place is None else f"free some space there, or {do}"
+        told = f"cannot write {where} ({purpose}): {error.strerror or error}; {do}"
+        raise OutputError(told) from error
+
+
+def temporary_file(purpose: str) -> IO[bytes]:
+    """Return an open file without a name; whoever asks for it closes it."""
+    with writing_temporary(purpose):
+        return tempfile.TemporaryFile()
+
+
+# ----------------------------------------------------------------------- names next to a target
+
+TEMPORARY = ".karat-"
+"""Prefix of temporary names."""
+HAS_LOCKS = fcntl is not None
+"""Whether files can be locked. Windows cannot: names are random there, and leftovers stay."""
+_MAX_WRITERS = 100
+"""Writers that one target may have at the same time before names become random."""
+_MAX_FREE_SLOTS = 8
+"""Free slots in a row after which the search for leftovers ends."""
+
+
+@contextmanager
+def claimed_file(target: str, mode: int = 0o666) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield the path of a new temporary file for `target`, and the file open for writing.
+
+    The caller renames it while it is open (if there are locks). If it was not renamed, it is
+    removed.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    # os.open and not tempfile, whose files are private whatever the umask says.
+    path, descriptor = _claim(target, lambda path: os.open(path, flags, mode))
+    identity = os.fstat(descriptor)
+    with open(descriptor, "wb") as stream:
+        try:
+            yield path, stream
+        finally:
+            if not HAS_LOCKS:
+                stream.close()
+            _remove_if_at(path, identity)
+
+
+@contextmanager
+def claimed_folder(target: str, mode: int = 0o777) -> Iterator[str]:
+    """Yield the path of a new temporary folder for `target`; it is removed if it is not renamed."""
+
+    def create(path: str) -> int:
+        os.mkdir(path, mode)
+        return os.open(path, os.O_RDONLY) if HAS_LOCKS else os.open(os.devnull, os.O_RDONLY)
+
+    path, descriptor = _claim(target, create)
+    identity = os.lstat(path)
+    try:
+        yield path
+    finally:
+        _remove_if_at(path, identity)
+        os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(name: str) -> Iterator[str]:
+    """Yield a private folder for temporary files, which is removed at the end."""
+    with claimed_folder(os.path.join(tempfile.gettempdir(), name), 0o700) as folder:
+        yield folder
+
+
+def _claim(target: str, create: Callable[[str], int]) -> tuple[str, int]:
+    """Create and lock the first temporary name that has no living writer; remove leftovers."""
+    for slot in range(_MAX_WRITERS if HAS_LOCKS else 0):
+        path = _temporary_path(target, str(slot))
+        while not os.path.lexists(path) or _remove_leftover(path):
+            try:
+                descriptor = create(path)
+            except FileExistsError:  # another writer was faster
+                continue
+            if _lock(descriptor) is not False and _is_at(path, os.fstat(descriptor)):
+                _remove_later_leftovers(target, slot)
+                return path, descriptor
+            os.close(descriptor)  # another writer took the new file for a leftover
+    path = _temporary_path(target, os.urandom(8).hex())
+    return path, create(path)
+
+
+def _temporary_path(target: str, suffix: str) -> str:
+    folder, name = os.path.split(target)
+    digest = sha256(os.fsencode(name)).hexdigest()[:16]
+    return os.path.join(folder, f"{TEMPORARY}{digest}-{suffix}.tmp")
+
+
+def _remove_leftover(path: str) -> bool:
+    """Remove a temporary file or folder that is ours and has no writer; return whether it went."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        identity = os.fstat(descriptor)
+        if identity.st_uid == os.geteuid() and _lock(descriptor):
+            _remove_if_at(path, identity)
+            return not os.path.lexists(path)
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _remove_later_leftovers(target: str, slot: int) -> None:
+    """Remove leftovers of later slots; after several free slots in a row there are none."""
+    free = 0
+    for later in range(slot + 1, _MAX_WRITERS):
+        path = _temporary_path(target, str(later))
+        if os.path.lexists(path):
+            free = 0
+            _remove_leftover(path)
+        else:
+            free += 1
+        if free == _MAX_FREE_SLOTS:
+            return
+
+
+def _remove_if_at(path: str, identity: os.stat_result) -> None:
+    """Remove the file or folder with that identity, unless it was renamed."""
+    if _is_at(path, identity):
+        shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def _is_at(path: str, identity: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), identity)
+    except OSError:
+        return False
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file until it is closed; False if another process has, None if no lock can be had."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network disks have no locks
+        return None
+    return True
+
 
 FilePath = str | os.PathLike[str]
 
@@ -123,3 +292,10 @@ def _replacement(target: str) -> Iterator[IO[bytes]]:
         if not HAS_LOCKS:
             stream.close()
         os.replace(temporary, target)
+
+
+def as_path(name: str, given: str | PathLike[str]) -> Path:
+    """Return the path of a parameter; what is no path is refused."""
+    if not isinstance(given, str | PathLike):
+        raise InputError(f"{name}={quoted(given)}: expected the path of a file")
+    return Path(given)

@@ -20,8 +20,7 @@ from typing import Any, TypeVar
 from karat import __version__
 from karat.errors import OutputError
 from karat.storage.digests import file_sha256
-from karat.storage.output import FilePath, write_atomically
-from karat.storage.temporary import temporary_folder, writing_temporary
+from karat.storage.output import FilePath, temporary_folder, write_atomically, writing_temporary
 
 T = TypeVar("T")
 

@@ -26,9 +26,9 @@ from typing import IO, Any
 
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
+from karat.storage.arrays import Stored, npy_header, npy_numbers, npy_size
 from karat.storage.digests import archive_digest
 from karat.storage.mapping import map_whole
-from karat.storage.npy import Stored, npy_header, npy_numbers, npy_size
 from karat.storage.output import replacing
 from karat.storage.unpacking import check_unpacked
 

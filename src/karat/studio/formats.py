@@ -15,7 +15,7 @@ from karat.evalset.catalogue import SetFormat
 from karat.studio.store.schema import APPLICATION
 
 _MAGIC = b"SQLite format 3\0"
-_READER = "karat.studio.export.reading"
+_READER = "karat.studio.export.sets"
 
 
 def _tasks(path: Path) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from karat.errors import InputError
 from karat.progress import Progress, silent
 from karat.storage.digests import bytes_digest
 from karat.storage.mapping import check_mapped, map_whole
-from karat.storage.temporary import temporary_file, writing_temporary
+from karat.storage.output import temporary_file, writing_temporary
 from karat.storage.unpacking import unpacked
 from karat.text.sniffing import refuse_binary, refuse_json, refuse_sgml
 

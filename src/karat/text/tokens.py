@@ -1,17 +1,441 @@
-"""Tokens: a whole text as ragged ids over one vocabulary."""
+"""Recipes: how text becomes tokens, as a value, and the work of following one.
+
+Case is lowered in the text, before it is cut into tokens, because that is where the tools that
+defined the tokenisers do it (`<SKIPPED>` and the final sigma depend on it). Stemming and stop words
+are maps over the vocabulary: they see each distinct word once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
 
 from karat import _kernel
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import Flags, Ints, NDArray, np
+from karat.errors import InputError, MissingExtra, quoted
 from karat.progress import Progress, as_threads, in_order, silent
-from karat.text.recipe import CASES, Lexicon, Passage, Ragged, Recipe, check_choice
+from karat.registry import Registry, call, check_that, load, origin, returned
+from karat.storage.digests import text_digest
+from karat.storage.store import file_stamp
 from karat.text.segments import Texts, as_segments, batches
-from karat.text.stemmers import stem_words, stemmers
-from karat.text.tokenizers import TOKENIZERS
+
+PORTER_NLTK = "porter-nltk"
+"""Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
+
+
+def _own(word: str) -> str:
+    """Stand for a stemmer of Karat or of Snowball, which `stem_words` calls by its name."""
+    return word
+
+
+@cache
+def stemmers() -> Registry[Callable[[str], str]]:
+    """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and those of packages."""
+    import Stemmer
+
+    names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
+    check = check_that(callable, "stemmer", "a function from str to str")
+    return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=check)
+
+
+def stemmer_origin(name: str) -> str:
+    """Return package and version of a stemmer that is not Karat's, for signatures; else ""."""
+    return origin(stemmers()[name]).replace("@", "-") if name != "none" else ""
+
+
+def _stemmer_problem(stems: list[str]) -> str:
+    return next(filter(None, map(returned(str, "a str"), stems)), "")
+
+
+def stem_words(
+    stemmer: str, words: _kernel.Vocab, start: int, target: _kernel.Vocab
+) -> NDArray[np.int32]:
+    """Stem the words from id `start` on; return the ids of the stems in `target`."""
+    if stemmer == PORTER_NLTK:
+        return _kernel.porter_nltk(words, start, target)
+    import Stemmer
+
+    new, function = words.words(start, len(words)), stemmers()[stemmer]
+    if function is not _own:
+        stems = call(
+            f"stemmer {stemmer}", function, lambda: [*map(function, new)], _stemmer_problem
+        )
+        return target.add(stems)
+    # A stemmer has a state, so every call (and thread) makes its own; that is cheap. It keeps no
+    # stems: each word comes once.
+    stem = Stemmer.Stemmer(stemmer, 0)
+    try:
+        return target.add(stem.stemWords(new))
+    except UnicodeEncodeError:  # words with lone surrogates stay as they are
+        odd = {word for word in new if any("\ud800" <= c <= "\udfff" for c in word)}
+        return target.add([word if word in odd else stem.stemWord(word) for word in new])
+
+
+class StopList(frozenset[str]):
+    """Lower-case words; `word in stops` also knows the typographic apostrophe."""
+
+    def __contains__(self, word: object) -> bool:
+        return super().__contains__(_straight(word) if isinstance(word, str) else word)
+
+    def lacks(self, words: Iterable[str]) -> list[bool]:
+        """Return `word not in stops` for each of many words."""
+        listed = super().__contains__
+        return [not listed(_straight(word)) for word in words]
+
+
+def _straight(word: str) -> str:
+    return word.replace("\u2019", "'")
+
+
+def _stop_list(words: Iterable[str]) -> StopList:
+    return StopList(_straight(word.lower()) for word in words)
+
+
+def stop_words(name: str) -> StopList:
+    """Return the stop list of that name; a file is read again once it has changed."""
+    is_file = name not in ("none", "en") and not name.startswith("iso-")
+    return _stop_words(name, file_stamp(name) if is_file else None)
+
+
+@lru_cache(maxsize=64)
+def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
+    if name == "none":
+        return StopList()
+    if name == "en":
+        return _parse((resources.files("karat.text") / "stopwords_en.txt").read_text("utf-8"))
+    return _iso(name.removeprefix("iso-")) if name.startswith("iso-") else _read(name)
+
+
+def stop_digest(name: str) -> str:
+    """Return eight characters that change when the list does, for signatures."""
+    return text_digest("\n".join(sorted(stop_words(name))))
+
+
+def _parse(text: str) -> StopList:
+    lines = (line.split("#")[0].strip() for line in text.split("\n"))
+    return _stop_list(line for line in lines if line)
+
+
+def _read(path: str) -> StopList:
+    try:
+        return _parse(Path(path).read_text("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"stop list {path}: not valid UTF-8; convert the file") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"stop list {path}: {reason}; expected none, en, iso-LANGUAGE or the path of a file"
+        ) from error
+
+
+def _iso(language: str) -> StopList:
+    try:
+        import stopwordsiso
+    except ImportError as error:
+        needs = "needs the package stopwordsiso: pip install 'karat[stopwords]'"
+        raise MissingExtra(f"stop list iso-{language} {needs}") from error
+    if not stopwordsiso.has_lang(language):
+        known = ", ".join(sorted(stopwordsiso.langs()))
+        raise InputError(f"stop list iso-{language}: no such language; there are {known}")
+    return _stop_list(stopwordsiso.stopwords(language))
+
+
+CHARACTERS = {False: "characters", True: "characters-and-space"}
+"""For chrF: every character is its own id, with white space or without."""
+
+CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
+
+
+def check_choice(setting: str, value: str, choices: Iterable[str]) -> None:
+    """Refuse a value that is not among the choices, naming them."""
+    if value not in choices:
+        raise InputError(f"{setting}={value}: expected one of {', '.join(choices)}")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Tokeniser, case, stemmer and stop list."""
+
+    tok: str = "13a"
+    case: str = "mixed"
+    stem: str = "none"
+    stop: str = "none"
+
+
+class Ragged(NamedTuple):
+    """Rows of ids of unequal length: row i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: NDArray[np.int32]
+    offsets: Ints
+
+    @property
+    def lengths(self) -> Ints:
+        """Number of ids in each row."""
+        return np.diff(self.offsets)
+
+
+class Lexicon:
+    """Vocabularies, one for each tokeniser and case, and maps over them that grow with them.
+
+    No number that Karat reports depends on ids, only on which are equal; so every worker keeps a
+    lexicon of its own, and forgets it when it has grown large.
+    """
+
+    _ENOUGH = 1 << 17  # words; a larger table would not stay in the cache
+
+    def __init__(self) -> None:
+        self._vocabs: dict[tuple[str, str], _kernel.Vocab] = {}
+        self._stems: dict[Recipe, tuple[_kernel.Vocab, NDArray[np.int32]]] = {}
+        self._keeps: dict[Recipe, Flags] = {}
+
+    def vocab(self, tok: str, case: str) -> _kernel.Vocab:
+        """Return the vocabulary of all text cut by one tokeniser."""
+        if (tok, case) not in self._vocabs:
+            self._vocabs[tok, case] = _kernel.Vocab()
+        return self._vocabs[tok, case]
+
+    def stems(self, recipe: Recipe) -> NDArray[np.int32]:
+        """Return the id of the stem of each word of the vocabulary."""
+        words = self.vocab(recipe.tok, recipe.case)
+        none = _kernel.Vocab(), np.empty(0, dtype=np.int32)
+        target, known = self._stems.setdefault(recipe, none)
+        if len(known) < len(words):
+            known = np.concatenate([known, stem_words(recipe.stem, words, len(known), target)])
+            self._stems[recipe] = target, known
+        return known
+
+    def words(self, recipe: Recipe) -> _kernel.Vocab:
+        """Return the vocabulary of a recipe's tokens; it may grow with the next batch."""
+        if recipe.stem == "none":
+            return self.vocab(recipe.tok, recipe.case)
+        unstopped = Recipe(recipe.tok, recipe.case, recipe.stem)
+        self.stems(unstopped)
+        return self._stems[unstopped][0]
+
+    def keeps(self, recipe: Recipe) -> Flags:
+        """Return whether each word of the vocabulary is no stop word, whatever its case."""
+        vocab = self.vocab(recipe.tok, recipe.case)
+        known = self._keeps.get(recipe, np.empty(0, dtype=np.bool_))
+        if len(known) < len(vocab):
+            stop = stop_words(recipe.stop)
+            new = vocab.words(len(known), len(vocab))
+            flags = np.fromiter((w.lower() not in stop for w in new), np.bool_, len(new))
+            known = self._keeps[recipe] = np.concatenate([known, flags])
+        return known
+
+    def tidy(self) -> None:
+        """Forget everything if there is too much of it."""
+        if sum(len(vocab) for vocab in self._vocabs.values()) > self._ENOUGH:
+            self._vocabs, self._stems, self._keeps = {}, {}, {}
+
+
+class Passage:
+    """A batch of segments that is tokenised at most once for each recipe."""
+
+    def __init__(self, views: _kernel.Views, lexicon: Lexicon) -> None:
+        self._views, self._lexicon = views, lexicon
+        self._tokens: dict[Recipe, Ragged] = {}
+        self._sentences: dict[str, tuple[Passage, Ints]] = {}
+        self._tercom: dict[tuple[bool, bool, bool, str, bool], Ragged] = {}
+
+    @cached_property
+    def _lowered(self) -> _kernel.Views:
+        return self._views.lower()
+
+    def beside(self, views: _kernel.Views) -> Passage:
+        """Return another batch of segments whose words have the same ids."""
+        return Passage(views, self._lexicon)
+
+    def views(self, case: str) -> _kernel.Views:
+        """Return the text, as it is or lower-cased."""
+        return self._views if case == "mixed" else self._lowered
+
+    def tokens(self, recipe: Recipe) -> Ragged:
+        """Return the tokens of every segment."""
+        if recipe not in self._tokens:
+            self._tokens[recipe] = self._follow(recipe)
+        return self._tokens[recipe]
+
+    def _follow(self, recipe: Recipe) -> Ragged:
+        if recipe.stop != "none":
+            stemmed = self.tokens(Recipe(recipe.tok, recipe.case, recipe.stem))
+            surface = self.tokens(Recipe(recipe.tok, recipe.case))
+            keep = self._lexicon.keeps(Recipe(recipe.tok, recipe.case, stop=recipe.stop))
+            return select(stemmed, keep[surface.ids])
+        if recipe.stem != "none":
+            surface = self.tokens(Recipe(recipe.tok, recipe.case))
+            return Ragged(self._lexicon.stems(recipe)[surface.ids], surface.offsets)
+        views = self.views(recipe.case)
+        if recipe.tok in CHARACTERS.values():
+            return Ragged(*_kernel.codepoints(views, recipe.tok == CHARACTERS[True]))
+        return Ragged(*cut(views, self._lexicon.vocab(recipe.tok, recipe.case), recipe.tok))
+
+    def tercom(
+        self, normalize: bool, no_punct: bool, asian: bool, case: str, *, twice: bool
+    ) -> Ragged:
+        """Return the tokens of Tercom's tokeniser, applied once or twice."""
+        key = (normalize, no_punct, asian, case, twice)
+        if key not in self._tercom:
+            vocab = self._lexicon.vocab("tercom", case)
+            found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
+            self._tercom[key] = Ragged(*found)
+        return self._tercom[key]
+
+    def vocab(self, recipe: Recipe) -> _kernel.Vocab:
+        """Return the words that the ids of `tokens` stand for, once those were asked for."""
+        return self._lexicon.words(recipe)
+
+    def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
+        """Return the ids of words that were cut elsewhere, by the vocabulary of a recipe."""
+        lowered = words.lower() if recipe.case == "lower" else words
+        return self._lexicon.vocab(recipe.tok, recipe.case).intern(lowered)
+
+    def sentences(self, separator: str) -> tuple[Passage, Ints]:
+        """Return the sentences of every segment as a passage, and where each segment's start."""
+        if separator not in self._sentences:
+            views, starts = self._views.split_sentences(separator)
+            self._sentences[separator] = Passage(views, self._lexicon), starts
+        return self._sentences[separator]
+
+
+def select(tokens: Ragged, keep: Flags) -> Ragged:
+    """Return the tokens that are to be kept, row by row."""
+    before = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
+    return Ragged(tokens.ids[keep], before[tokens.offsets])
+
+
+class KernelTokenizer(NamedTuple):
+    """A tokeniser of the kernel, which is called there by its name."""
+
+    meaning: str
+
+
+class ModelTokenizers(NamedTuple):
+    """Tokenisers that are made of a file, which the user names after a colon."""
+
+    meaning: str
+    place: str
+    """The function, as `module:attribute`, from the path of a file to its tokeniser."""
+
+
+Tokenizer = KernelTokenizer | ModelTokenizers | Callable[[str], list[str]]
+_PACKAGES = "karat.text.tokenizer_packages"
+
+REGISTRY: Registry[Tokenizer] = Registry(
+    "tokenizers",
+    "tokeniser",
+    {
+        "13a": KernelTokenizer("mteval-v13a, the default of WMT and sacreBLEU"),
+        "intl": KernelTokenizer(
+            "mteval-v14 international: splits at Unicode punctuation and symbols"
+        ),
+        "zh": KernelTokenizer("Chinese characters one by one, the rest as 13a"),
+        "char": KernelTokenizer("every character but white space"),
+        "none": KernelTokenizer("white space only"),
+        "gtm": KernelTokenizer(
+            "GTM 1.4's white space: space, tab, line feed, carriage return and form feed"
+        ),
+        "rouge": KernelTokenizer("rouge-score's: lower-cased runs of a-z and 0-9"),
+        "ja-mecab": f"{_PACKAGES}:JAPANESE",
+        "ko-mecab": f"{_PACKAGES}:KOREAN",
+        "flores101": f"{_PACKAGES}:FLORES101",
+        "flores200": f"{_PACKAGES}:FLORES200",
+        "spBLEU-1K": f"{_PACKAGES}:SPBLEU_1K",
+        "spm:FILE": ModelTokenizers(
+            "pieces of the SentencePiece model in FILE (karat[spm])",
+            f"{_PACKAGES}:model_tokenizer",
+        ),
+    },
+    check=check_that(callable, "tokeniser", "a function from str to a list of str"),
+)
+
+
+class _Meanings(Mapping[str, str]):
+    """Name -> meaning; entry points are read only for unknown names and for lists."""
+
+    def __getitem__(self, name: str) -> str:
+        try:
+            found = REGISTRY[name]
+        except InputError as error:  # another package's; the others can still be listed
+            if name not in self:
+                raise
+            return str(error)
+        if meaning := getattr(found, "meaning", ""):
+            return str(meaning)
+        return (found.__doc__ or "").strip().partition("\n")[0] or "a tokeniser of another package"
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        return name in REGISTRY or (":" in name and find_tokenizer(name) is not None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(REGISTRY)
+
+    def __len__(self) -> int:
+        return len(REGISTRY.names())
+
+
+TOKENIZERS: Mapping[str, str] = _Meanings()
+"""The tokenisers and what they do."""
+
+
+def tokenizers() -> Mapping[str, str]:
+    """Return the tokenisers by name, with their descriptions."""
+    return TOKENIZERS
+
+
+def find_tokenizer(name: str) -> Tokenizer | None:
+    """Return the tokeniser of a name, or of a name and the file that follows it after a colon."""
+    head, colon, file = name.partition(":")
+    family = REGISTRY.find(f"{head}:FILE") if file else None
+    if isinstance(family, ModelTokenizers):
+        if any(c in ",|\0" or c.isspace() for c in file):
+            wrong = "holds a comma, a bar or white space, which a metric's name cannot carry"
+            raise InputError(f"tok={name} {wrong}: rename the file")
+        made: Tokenizer = load(family.place)(file)
+        return made
+    return None if colon else REGISTRY.find(name)
+
+
+def tokenizer_origin(name: str) -> str:
+    """Return what a signature says of a tokeniser that is not the kernel's; else "".
+
+    That is package and version, or a digest of the model.
+    """
+    found = find_tokenizer(name)
+    if found is None or isinstance(found, KernelTokenizer):
+        return ""
+    version = getattr(found, "version", None)
+    return str(version()) if version and not origin(found) else origin(found).replace("@", "-")
+
+
+def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
+    """Cut a batch of segments into tokens; return their ids and where each segment's begin."""
+    function = find_tokenizer(name)
+    if function is None or isinstance(function, KernelTokenizer | ModelTokenizers):
+        return _kernel.tokenize(views, vocab, name)
+    rows = call(
+        f"tokeniser {name}",
+        function,
+        lambda: [function(t) for t in views.strings()],
+        _tokenizer_problem,
+    )
+    ids = vocab.add([token for row in rows for token in row])
+    return ids, np.cumsum([0, *map(len, rows)], dtype=np.int64)
+
+
+def _tokenizer_problem(rows: list[list[str]]) -> str:
+    """Return what is wrong with the tokens of some segments, if anything is."""
+    for row in rows:
+        if not isinstance(row, list | tuple) or not all(isinstance(token, str) for token in row):
+            return f"{quoted(row)}, expected a list of str"
+    return ""
+
 
 Vocab = _kernel.Vocab
 """Words to ids in order of first sight, and back; may be shared by several texts."""

@@ -19,7 +19,7 @@ from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
-from karat.text.recipe import Recipe
+from karat.text.tokens import Recipe
 
 PAIRS = """\
 I want to buy a car\tje veux acheter une voiture

@@ -16,18 +16,19 @@ import karat as kt
 from karat.errors import InputError
 from karat.realize import (
     RealizerModel,
+    completer,
+    completion,
     explain_content_words,
     generate_sentences,
+    labelling,
     read_input,
 )
-from karat.realize.completion import classifier, rescoring
-from karat.realize.completion.slots import wanted_slots
-from karat.realize.content_realizer import ContentRealizer
-from karat.realize.inflection.form_table import Cell, FormTable
+from karat.realize import ordering as ordering_training
+from karat.realize.content import wanted_slots
+from karat.realize.forms import Cell, FormTable
+from karat.realize.generation import ContentRealizer
 from karat.realize.model import input_kinds
-from karat.realize.ordering import labelling
-from karat.realize.ordering import training as ordering_training
-from karat.report.render.plain_text import render_text
+from karat.report.render.text import render_text
 
 BOTH = ("function-words", "punctuation")
 CONTENT = """\
@@ -45,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "train.conllu").write_text(toy_content(150, 1), "utf-8")
     bank = kt.read_treebank(place / "train.conllu")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (ordering_training, labelling, classifier):
+        for module in (ordering_training, labelling, completer):
             patch.setattr(module, "BITS", 16)
         made = kt.train_realizer(bank, "ordering", inputs="lemmas, all", complete_from=("all",))
         made.save(place / "model.npz")
@@ -259,8 +260,8 @@ def test_an_inserted_word_gets_the_form_that_its_neighbour_asks_for(
     )
     wrong = replace(completer, slots={**completer.slots, "article": replace(of, fillings=fillings)})
     model = replace(contracting, completion={"all": wrong})
-    weights = {slot: one._replace(words=0.0) for slot, one in rescoring.WEIGHTS["all"].items()}
-    monkeypatch.setitem(rescoring.WEIGHTS, "all", weights)
+    weights = {slot: one._replace(words=0.0) for slot, one in completion.WEIGHTS["all"].items()}
+    monkeypatch.setitem(completion.WEIGHTS, "all", weights)
     given = "".join(one.content for one in sentences)
     found = texts(model, given, tmp_path / "t.txt", detokenise=True)
     assert found == [one.text for one in sentences]

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.realize.inflection.edits import START, edit_between, edited
-from karat.realize.inflection.form_table import Cell, FormTable, differences
-from karat.realize.inflection.suffix_rules import SuffixRules, suffixes
+from karat.realize.forms import (
+    START,
+    Cell,
+    FormTable,
+    SuffixRules,
+    differences,
+    edit_between,
+    edited,
+    suffixes,
+)
 
 PLURAL = ("NOUN", "NNS", "Number=Plur")
 

@@ -13,8 +13,8 @@ from oracles.toy_lemmas import toy_lemmas
 
 import karat as kt
 from karat.realize import RealizerModel, read_trees, realize_trees
+from karat.realize import ordering as ordering_training
 from karat.realize.cli.group import command
-from karat.realize.ordering import training as ordering_training
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.realize.inflection.spacing import Spacing, fused_lines, fused_of
+from karat.realize.orthography import Spacing, fused_lines, fused_of
 from karat.realize.treebank import read_treebank
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.realize.inflection.log_linear import Choices, Features, LogLinear, mixed, symbols
-from karat.realize.inflection.neighbours import (
+from karat.realize.inflector import (
     Candidates,
     FormParts,
     choose_forms,
     pair_features,
 )
+from karat.realize.log_linear import Choices, Features, LogLinear, mixed, symbols
 
 FORMS = ("a", "an", "do", "n't", "not", "wo")
 

@@ -11,8 +11,8 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.realize.inflection.inflection import Inflection, tags_of
-from karat.realize.inflection.nodes import Nodes
+from karat.realize.inflection import Inflection, tags_of
+from karat.realize.inflector import Nodes
 from karat.realize.treebank import Treebank
 from karat.storage.store import Store
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from karat.realize.completion.explained import OptionalWord
+from karat.realize.choices import OptionalWord
 from karat.realize.evaluation import Lead, RealizerScores, TrainingOverlap
 from karat.realize.explanation import RealizerSentence
 from karat.realize.generation import RealizedSentence, RealizedSentences
-from karat.realize.report.answers import (
+from karat.realize.report.tables import (
     evaluation_answer,
     explanation_answer,
     sentences_answer,

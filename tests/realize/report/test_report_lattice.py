@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.realize.report.lattice import order_graph
-from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.word_graph import (
+from karat.realize.report.drawings import order_graph
+from karat.realize.report.word_graph import (
     GraphArc,
     _chains,
     _drawn,
@@ -21,7 +20,8 @@ from karat.report.charts.svg.word_graph import (
     draw,
     sketch,
 )
-from karat.report.render.terminal import Sheet
+from karat.report.charts.svg import frame as svg
+from karat.report.render.text import Sheet
 
 CROSSING = [
     GraphArc(0, 1, "no"),

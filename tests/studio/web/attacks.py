@@ -13,7 +13,7 @@ from studio.web.studio_server import Client, StudioServer, judgement
 
 from karat.studio.store.assessors import active_link
 from karat.studio.store.store import Store
-from karat.studio.web.sessions import Sessions
+from karat.studio.web.studio import Sessions
 
 RATED = {"ratings": {"quality": 5}}
 

@@ -8,7 +8,7 @@ from typing import Any
 from studio.web.studio_server import StudioServer
 
 from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import Row, current
+from karat.studio.store.judgements import StoredJudgement, current
 from karat.studio.store.store import Store
 
 
@@ -64,10 +64,10 @@ class Person:
         return found
 
 
-def rows(server: StudioServer, name: str, read: Any = current) -> list[Row]:
+def rows(server: StudioServer, name: str, read: Any = current) -> list[StoredJudgement]:
     with Store.reading(server.store) as store:
         (id,) = [one.id for one in assessors(store) if one.name == name]
-        found: list[Row] = read(store, id)
+        found: list[StoredJudgement] = read(store, id)
         return found
 
 

@@ -19,9 +19,8 @@ from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.export.contents import read_contents
 from karat.studio.export.labels import labels_of
-from karat.studio.live.trail import trail
-from karat.studio.store.adjudications import Decided, decisions
-from karat.studio.store.events import events
+from karat.studio.store.adjudications import AdjudicationRow, decisions
+from karat.studio.store.events import events, trail
 from karat.studio.store.store import Store
 
 DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"
@@ -34,7 +33,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StudioSer
     found.stop()
 
 
-def decided(server: StudioServer, every: bool = False) -> list[Decided]:
+def decided(server: StudioServer, every: bool = False) -> list[AdjudicationRow]:
     with Store.reading(server.store) as store:
         return decisions(store, every)
 

@@ -45,9 +45,9 @@ from studio.web.studio_server import (
     write_set,
 )
 
-from karat.studio.web.bodies import LARGEST
+from karat.studio.web.guard import LARGEST
 from karat.studio.web.server import MOST_CONNECTIONS
-from karat.studio.web.sessions import LASTS
+from karat.studio.web.studio import LASTS
 
 OWNED = (
     *("/owner", "/owner/live", "/owner/events", "/adjudicate", "/browse", "/browse/segments/1"),

@@ -18,8 +18,7 @@ from studio.web.judged_server import judged_server
 from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 
 import karat as kt
-from karat.studio.browsing.outputs_table import METRICS, output_table
-from karat.studio.browsing.segments import Search, find_segments
+from karat.studio.browsing import OFFERED_METRICS, Search, find_segments, output_table
 from karat.studio.store.store import Store
 from karat.studio.web.pages import answer, comment
 
@@ -156,11 +155,11 @@ def test_the_table_has_metrics_and_is_a_file(server: StudioServer, owner: Client
 
 def test_every_metric_on_offer_scores_every_output(server: StudioServer) -> None:
     with Store.reading(server.store) as store:
-        table = output_table(store, METRICS)
+        table = output_table(store, OFFERED_METRICS)
         rows = table.rows(table.ids)
-    assert table.names[-len(METRICS) :] == [*METRICS]
+    assert table.names[-len(OFFERED_METRICS) :] == [*OFFERED_METRICS]
     assert len(rows) == 36
-    assert all(isinstance(row.values[name], float) for row in rows for name in METRICS)
+    assert all(isinstance(row.values[name], float) for row in rows for name in OFFERED_METRICS)
 
 
 def test_reports_tell_who_leads_only_when_asked(owner: Client) -> None:

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from karat.errors import InputError
-from karat.studio.web.bodies import parse
-from karat.studio.web.hosts import Hosts
-from karat.studio.web.keys import Keys
-from karat.studio.web.sessions import LASTS, Sessions
+from karat.studio.web.guard import Hosts, parse
+from karat.studio.web.studio import LASTS, Keys, Sessions
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from studio.web.studio_server import Client, StudioServer
 
 from karat.studio.store.assessors import invite
 from karat.studio.store.store import Store
-from karat.studio.web.bodies import LARGEST
+from karat.studio.web.guard import LARGEST
 
 EDITS = "/api/key/edits"
 UUID = "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e70"

@@ -25,15 +25,13 @@ from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
-from karat.studio.live.agreement import LiveAgreement
-from karat.studio.live.coverage import Coverage, coverage
-from karat.studio.live.estimates import LiveEstimate, ask_estimates
+from karat.studio.live.progress import Coverage, coverage
+from karat.studio.live.statistics import LiveAgreement, LiveEstimate, ask_estimates
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.events import events
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
-from karat.studio.web.glance import glance, nothing_is_estimated, warnings
-from karat.studio.web.owner_view import live_view
+from karat.studio.web.owner_view import glance, live_view, nothing_is_estimated, warnings
 from karat.studio.web.pages import page
 
 

@@ -5,16 +5,145 @@ Where pyarrow is not installed and DuckDB is, that reads them.
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
-from karat.arrow.formats import duckdb_parquet
-from karat.arrow.formats.row_groups import RowGroup, pieces_of
+from karat import _kernel
+from karat.arrow.formats.text_lines import check_wanted
 from karat.arrow.pieces import Piece, TableFormat, file_size
 from karat.errors import InputError, MissingExtra
+
+ROWS_PER_PIECE = 1 << 17
+
+
+class RowGroup(NamedTuple):
+    """The rows of a row group, and the bytes that hold them."""
+
+    rows: int
+    start: int
+    end: int
+
+
+def pieces_of(path: str, size: int, groups: Sequence[RowGroup]) -> list[Piece]:
+    """Return runs of row groups of about `ROWS_PER_PIECE` rows; `size` is that of the file."""
+    pieces, start, before = [], 0, 0
+    for stop in range(1, len(groups) + 1):
+        run = groups[start:stop]
+        held = sum(group.rows for group in run)
+        if held >= ROWS_PER_PIECE or stop == len(groups):
+            span = min(group.start for group in run), max(group.end for group in run)
+            if held:
+                pieces.append(Piece(path, "parquet", size, held, before, (start, stop), span))
+            start, before = stop, before + held
+    return pieces
+
+
+_MEMORY = "1GB"
+_DUCKDB_SETTINGS: dict[str, Any] = {
+    "threads": 1,  # pieces are read side by side
+    "preserve_insertion_order": True,
+    "memory_limit": _MEMORY,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+# Everything is said, so that nothing is guessed: a folder named k=v would else be a column.
+_SOURCE = "read_parquet(?, hive_partitioning=false, binary_as_string=false, filename=false)"
+_GROUPS = """
+SELECT any_value(row_group_num_rows), min(start), max(start + total_compressed_size)
+FROM (SELECT *, coalesce(nullif(dictionary_page_offset, 0), data_page_offset) AS start
+      FROM parquet_metadata(?))
+GROUP BY row_group_id ORDER BY row_group_id
+"""
+
+
+class StreamedBatch:
+    """A record batch to hand on, once."""
+
+    def __init__(self, capsules: tuple[object, object]) -> None:
+        self._capsules = capsules
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._capsules
+
+
+@contextmanager
+def _connected(path: str) -> Iterator[Any]:
+    """Open a database in memory, and turn what it says of a file into one sentence."""
+    import duckdb
+
+    if "://" in path:
+        told = "files at an address are read by pyarrow, which is not installed"
+        raise InputError(f"{path}: {told}: pip install 'karat[arrow]'")
+    file_size(path)
+    try:
+        with duckdb.connect(config=_DUCKDB_SETTINGS) as connection:
+            yield connection
+    except (duckdb.Error, RuntimeError) as error:  # the second comes through the kernel
+        if "Out of Memory" in str(error):
+            advice = "read it with pyarrow: pip install 'karat[arrow]'"
+            raise InputError(f"{path}: DuckDB needs more than {_MEMORY}; {advice}") from error
+        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: not a parquet file that can be read: {told}") from error
+
+
+def _pattern(path: str) -> str:
+    """Return a path as a pattern that fits it alone."""
+    return glob.escape(path)
+
+
+def duckdb_row_groups(path: str) -> list[RowGroup]:
+    """Return the row groups of a file."""
+    with _connected(path) as connection:
+        found = connection.execute(_GROUPS, [_pattern(path)]).fetchall()
+    return [RowGroup(*row) for row in found]
+
+
+_NULLS = """
+SELECT path_in_schema FROM parquet_metadata(?)
+WHERE stats_null_count > 0 AND row_group_id >= ? AND row_group_id < ?
+"""
+
+
+def duckdb_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+    """Return whether these columns of a piece have nulls, as the file's footer says."""
+    first, last = piece.groups or (0, 1 << 31)
+    with _connected(piece.path) as connection:
+        rows = connection.execute(_NULLS, [_pattern(piece.path), first, last]).fetchall()
+    paths = [str(row[0]).replace(", ", ".") for row in rows]
+    return any(f"{path}.".startswith(f"{name}.") for path in paths for name in columns)
+
+
+def duckdb_columns(path: str) -> list[str]:
+    """Return the names of the columns."""
+    with _connected(path) as connection:
+        found = connection.execute(f"DESCRIBE SELECT * FROM {_SOURCE}", [_pattern(path)]).fetchall()
+    return [str(row[0]) for row in found]
+
+
+def read_by_duckdb(piece: Piece, columns: Sequence[str] | None) -> Iterator[StreamedBatch]:
+    """Yield the record batches of a piece."""
+    if columns is not None:
+        check_wanted(piece.path, columns, duckdb_columns(piece.path))
+    with _connected(piece.path) as connection:
+        last = None if piece.rows is None else piece.first + piece.rows
+        where = "" if last is None else " WHERE file_row_number >= ? AND file_row_number < ?"
+        values = [_pattern(piece.path), *([] if last is None else [piece.first, last])]
+        query = f"SELECT {_listed(columns)} FROM {_SOURCE}{where}"
+        relation = connection.sql(query, params=values)
+        stream = _kernel.ArrowStream(relation.__arrow_c_stream__())
+        while capsules := stream.next_capsules():
+            yield StreamedBatch(capsules)
+
+
+def _listed(columns: Sequence[str] | None) -> str:
+    if columns is None:
+        return "*"
+    return ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+
 
 _ROWS_READ = 1 << 14  # of a record batch
 
@@ -73,13 +202,13 @@ def parquet_file(path: str) -> Iterator[Any]:
 
 def _by_duckdb() -> bool:
     """Return whether DuckDB reads, because pyarrow is not installed."""
-    return find_spec("pyarrow") is None and duckdb_parquet.is_installed()
+    return find_spec("pyarrow") is None and find_spec("duckdb") is not None
 
 
 def parquet_pieces(path: str) -> list[Piece]:
     """Return runs of row groups of about `ROWS_PER_PIECE` rows."""
     if _by_duckdb():
-        return pieces_of(path, file_size(path), duckdb_parquet.row_groups(path))
+        return pieces_of(path, file_size(path), duckdb_row_groups(path))
     with parquet_file(path) as file:
         footer = file.metadata
         groups = [_row_group(footer.row_group(i)) for i in range(footer.num_row_groups)]
@@ -98,7 +227,7 @@ def _row_group(group: Any) -> RowGroup:
 def read_parquet(piece: Piece, columns: Sequence[str] | None) -> Iterator[Any]:
     """Yield the record batches of a piece."""
     if _by_duckdb():
-        yield from duckdb_parquet.read_piece(piece, columns)
+        yield from read_by_duckdb(piece, columns)
         return
     with parquet_file(piece.path) as file:
         first, last = piece.groups or (0, file.num_row_groups)
@@ -114,7 +243,7 @@ def read_parquet(piece: Piece, columns: Sequence[str] | None) -> Iterator[Any]:
 def parquet_columns(path: str) -> list[str]:
     """Return the names of the columns."""
     if _by_duckdb():
-        return duckdb_parquet.column_names(path)
+        return duckdb_columns(path)
     with parquet_file(path) as file:
         return list(file.schema_arrow.names)
 
@@ -126,7 +255,7 @@ def parquet_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
     into.
     """
     if _by_duckdb():
-        return duckdb_parquet.has_nulls(piece, columns)
+        return duckdb_has_nulls(piece, columns)
     with parquet_file(piece.path) as file:
         first, last = piece.groups or (0, file.num_row_groups)
         groups = (file.metadata.row_group(i) for i in range(first, min(last, file.num_row_groups)))

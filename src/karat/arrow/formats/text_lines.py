@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
+from karat import _kernel
 from karat.arrow.pieces import Piece, file_size
+from karat.arrow.tables import Table
 from karat.errors import InputError, quoted, short
 from karat.settings import nearest
 from karat.storage.unpacking import NOT_GZIP
@@ -130,3 +132,25 @@ def check_wanted(path: str, wanted: Sequence[str], columns: Sequence[str]) -> No
         if column not in columns:
             hint, has = nearest(column, columns), short(", ".join(columns))
             raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")
+
+
+BYTES_READ = 1 << 20
+
+
+def regular_rows(
+    rows: _kernel.DelimitedFile | _kernel.JsonLinesFile, lines: TextLines, names: Sequence[str]
+) -> Generator[Table, None, int | None]:
+    """Yield record batches; return the number of rows before one that is strange, if there is one.
+
+    A file without rows has one batch, so that columns are checked in any case.
+    """
+    done = 0
+    while True:
+        data = lines.read_bytes(BYTES_READ)
+        regular = rows.read(data, not data)
+        finished = not data or not regular
+        if rows.rows() or (finished and not done):
+            done += rows.rows()
+            yield Table(rows.take(), names)
+        if finished:
+            return None if regular else done

@@ -9,13 +9,11 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Group
-from karat.cli.inputs import load_set, options_of_kinds, read_set
+from karat.cli.inputs import SetInput, add_kind_options
 from karat.cli.parameters import choice, option, path, share
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.progress import Bar
-
-_SET = click.argument("name", metavar="SET", shell_complete=options.complete_set)
 
 
 @click.group(name="data", cls=Group, invoke_without_command=True)
@@ -35,11 +33,10 @@ def command(context: click.Context) -> None:
 
 
 @command.command(name="check")
-@_SET
-@options.reader
-@options.judged
+@options.set_argument
+@options.judged_reader
 @options.output
-def check(name: str, format: str, output: str | None, **reader: Any) -> None:
+def check(source: SetInput, format: str, output: str | None) -> None:
     """Describe a set and list its problems.
 
     A set with problems cannot be used: the exit code is then 2.
@@ -49,22 +46,27 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
-    from karat.evalset.contents import check_evalset
     from karat.evalset.loading import as_options
+    from karat.evalset.saving import check_evalset
 
-    check_beside(output, name)
-    check_output(output, reader["judgements"])
-    more = as_options(reader.pop("reader_options"))
+    source.check_output(output)
     with Bar() as progress:
-        found = check_evalset(name, reader.pop("read_as"), progress=progress, **reader, **more)
-    show(found.document(options.command_line()), format, output)
-    if found.evalset is None:
-        count = f"{found.problem_count:,} problem{'s' * (found.problem_count > 1)}"
-        raise InputError(f"{name} cannot be used: {count}, see the report")
+        contents = check_evalset(
+            source.name,
+            source.read_as,
+            judgements=source.judgements,
+            model_judges=source.model_judges,
+            progress=progress,
+            **as_options(source.reader_options),
+        )
+    show(contents, format, output)
+    if contents.evalset is None:
+        count = f"{contents.problem_count:,} problem{'s' * (contents.problem_count > 1)}"
+        raise InputError(f"{source.name} cannot be used: {count}, see the report")
 
 
 @command.command(name="convert")
-@_SET
+@options.set_argument
 @click.argument("target", metavar="TARGET", type=click.Path())
 @option(
     "-f --format format",
@@ -72,8 +74,7 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     choice("dir", "jsonl"),
     "dir",
 )
-@options.reader
-@options.judged
+@options.judged_reader
 @option(
     "--parse",
     "Parse every reference into a dependency tree with a spaCy pipeline, such as en_core_web_sm.",
@@ -84,9 +85,7 @@ def check(name: str, format: str, output: str | None, **reader: Any) -> None:
     "Tokeniser of the references for --parse (see `karat metrics`). Default: spaCy's own.",
     metavar="TOKENISER",
 )
-def convert(
-    name: str, target: str, format: str, parse: str | None, tok: str | None, **reader: Any
-) -> None:
+def convert(source: SetInput, target: str, format: str, parse: str | None, tok: str | None) -> None:
     """Convert a set to a folder of text files, or to one file of JSON lines.
 
     Nothing is overwritten: TARGET must not exist yet.
@@ -99,11 +98,20 @@ def convert(
     from karat.evalset.loading import as_options
     from karat.evalset.saving import convert_evalset
 
-    how, more = reader.pop("read_as"), as_options(reader.pop("reader_options"))
-    more |= {"parse": parse, "tok": tok, **reader}
     with Bar() as progress:
-        found = convert_evalset(name, target, format, how, progress=progress, **more)
-    click.echo(f"{target}: {found.evalset!r}")
+        contents = convert_evalset(
+            source.name,
+            target,
+            format,
+            source.read_as,
+            parse=parse,
+            tok=tok,
+            judgements=source.judgements,
+            model_judges=source.model_judges,
+            progress=progress,
+            **as_options(source.reader_options),
+        )
+    click.echo(f"{target}: {contents.evalset!r}")
 
 
 @command.command(name="list")
@@ -120,24 +128,29 @@ def list_known(format: str, output: str | None) -> None:
     from karat.evalset.loading import known_evalsets
 
     check_output(output)
-    show(known_evalsets().document(options.command_line()), format, output)
+    show(known_evalsets(), format, output)
 
 
 @command.command(name="judges")
-@_SET
+@options.set_argument
 @options.dimensions
 @option(
     "--exclude",
     "System to leave out, such as a control. Repeat for several.",
     multiple=True,
     metavar="SYSTEM",
-    old="--control",
 )
 @options.output
-@options.reader
-@options.judged
-@options_of_kinds
-def judges(name: str, format: str, output: str | None, **given: Any) -> None:
+@options.judged_reader
+@add_kind_options
+def judges(
+    source: SetInput,
+    dimensions: tuple[str, ...],
+    exclude: tuple[str, ...],
+    format: str,
+    output: str | None,
+    **kind_options: Any,
+) -> None:
     """Show how well judges agree, and flag judges that disagree with the others.
 
     Shows Pearson's r of pairs of judges over outputs and over systems, Krippendorff's alpha, the
@@ -154,18 +167,15 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
     """
     from karat.meta.judge_agreement import judge_agreement
 
-    read_as, reader_options = map(given.pop, ("read_as", "reader_options"))
-    dimensions, exclude = map(given.pop, ("dimensions", "exclude"))
-    check_beside(output, name)
-    check_output(output, given["judgements"])
+    source.check_output(output)
     with Bar() as progress:
-        found = read_set(name, dimensions, (read_as, reader_options), given, progress)
-        agreement = judge_agreement(found, dimensions, exclude)
-    show(agreement.document(options.command_line()), format, output)
+        loaded = source.load_any_kind(dimensions, kind_options, progress)
+        agreement = judge_agreement(loaded, dimensions, exclude)
+    show(agreement, format, output)
 
 
 @command.command(name="draw")
-@_SET
+@options.set_argument
 @click.argument("count", metavar="N", type=click.IntRange(min=1))
 @option(
     "--unit",
@@ -178,15 +188,13 @@ def judges(name: str, format: str, output: str | None, **given: Any) -> None:
 @options.reader
 @options.seed
 def draw(
-    name: str,
+    source: SetInput,
     count: int,
     unit: str,
     seed: int,
     plan: str | None,
     format: str,
     output: str | None,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
 ) -> None:
     """Draw N segments for people to label, at random.
 
@@ -195,24 +203,20 @@ def draw(
     karat data draw my-set 50 --plan draws.tsv
     karat data draw my-set 20 --unit group --plan draws.tsv
     """
-    from karat.estimation.drawing import draw_units
+    from karat.estimation.planning import draw_units
     from karat.evalset.draws import draw_lines
     from karat.storage.output import write_atomically
 
-    for place in (output, plan):
-        check_beside(place, name)
-        check_output(place)
+    source.check_output(output, plan)
     with Bar() as progress:
-        found = draw_units(
-            load_set(name, read_as, reader_options, progress), count, unit, seed=seed
-        )
+        drawn_units = draw_units(source.load(progress), count, unit, seed=seed)
     if plan:
-        write_atomically(plan, "".join(draw_lines(found.rows)))
-    show(found.document(options.command_line()), format, output)
+        write_atomically(plan, "".join(draw_lines(drawn_units.rows)))
+    show(drawn_units, format, output)
 
 
 @command.command(name="flood")
-@_SET
+@options.set_argument
 @click.argument("folder", type=click.Path())
 @option("-d --dimension", "Dimension whose ratings are lowered.", required=True, metavar="NAME")
 @option(
@@ -242,9 +246,7 @@ def draw(
 )
 @options.reader
 @options.seed
-def flood(
-    name: str, folder: str, read_as: str | None, reader_options: tuple[str, ...], **settings: Any
-) -> None:
+def flood_command(source: SetInput, folder: str, **settings: Any) -> None:
     """Add sentences from other answers to correct answers, and lower their ratings.
 
     Simulates a guideline that penalises superfluous text, like the second evaluation of question
@@ -254,16 +256,15 @@ def flood(
     karat data flood demo flooded --dimension adequacy --correct 4
     karat data flood rag24 flooded --dimension all
     """
-    from karat.evalset.flooding import Flood
-    from karat.evalset.flooding import flood as flooded
+    from karat.evalset.flooding import Flood, flood
     from karat.evalset.saving import check_free, save_evalset
 
     check_free(Path(folder))
-    how = Flood(**settings)
+    flooding = Flood(**settings)
     with Bar() as progress:
-        found = flooded(load_set(name, read_as, reader_options, progress), how)
-        save_evalset(found.evalset, folder)
-    told = f"{len(found.rows):,} answers of {', '.join(found.systems)} flooded"
-    click.echo(f"{folder}: {told}; they keep {how.downgrade:g} of their {how.dimension}")
-    for note in found.notes:
+        flooded = flood(source.load(progress), flooding)
+        save_evalset(flooded.evalset, folder)
+    count = f"{len(flooded.rows):,} answers of {', '.join(flooded.systems)} flooded"
+    click.echo(f"{folder}: {count}; they keep {flooding.downgrade:g} of their {flooding.dimension}")
+    for note in flooded.notes:
         click.echo(note)

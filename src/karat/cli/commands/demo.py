@@ -13,13 +13,13 @@ from click.shell_completion import BashComplete, FishComplete, ZshComplete
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, path
-from karat.cli.show import check_beside, check_output, check_page, show
+from karat.cli.show import check_output, check_page, show
 from karat.errors import OutputError
 from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison
-    from karat.report.model.table import Figure
+    from karat.report.model import Figure
 
 
 SYSTEMS = ("atlas", "beacon", "cinder", "drift")
@@ -47,7 +47,7 @@ def demo_command(output: str, texts: str | None) -> None:
     if texts is not None:
         copy_texts(texts)
         return
-    from karat.cli.inputs import open_inputs
+    from karat.cli.inputs import InputFiles
     from karat.comparison import compare
 
     check_output(output)
@@ -55,12 +55,12 @@ def demo_command(output: str, texts: str | None) -> None:
     with resources.as_file(resources.files("karat") / "data" / "demo") as folder, Bar() as progress:
         files = [str(folder / "systems" / f"{name}.txt") for name in SYSTEMS]
         references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]
-        systems, refs = open_inputs(files, references, False, progress)
+        systems, refs = InputFiles(files, references).open_texts(progress)
         comparison = compare(
             systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress, examples=2
         )
     document = comparison.document("karat demo")
-    document = replace(document, blocks=(*document.blocks, *_pictures(comparison)))
+    document = replace(document, blocks=(*document.blocks, *_shared_word_figures(comparison)))
     show(document, "html", output)
     show(document, "text", None)
     click.echo(f"\nIllustrative texts, written for this demonstration. Report: {output}")
@@ -70,14 +70,14 @@ def demo_command(output: str, texts: str | None) -> None:
     click.echo("Sentences: karat realize demo")
 
 
-def _pictures(comparison: Comparison) -> list[Figure]:
+def _shared_word_figures(comparison: Comparison) -> list[Figure]:
     """Return pictures of the words that a system and the reference share in a long segment."""
-    from karat.metrics.matching import GTM
-    from karat.report.documents.grids import grid_figures
+    from karat.metrics.gtm import GTM
+    from karat.report.segment.document import grid_figures
 
-    example = max(comparison.examples, key=lambda one: len(one.system_text))
-    found = GTM(e=2).explain(example.system_text, example.reference)
-    return grid_figures(found, f"{example.system}, segment {example.segment + 1}")
+    example = max(comparison.examples, key=lambda row: len(row.system_text))
+    explanation = GTM(e=2).explain(example.system_text, example.reference)
+    return grid_figures(explanation, f"{example.system}, segment {example.segment + 1}")
 
 
 def copy_texts(folder: str) -> None:
@@ -139,10 +139,10 @@ def reproduce_command(name: str, format: str, output: str | None, **settings: An
     """
     from karat.reproduction.papers import reproduce
 
-    check_beside(output, settings["data"] or "")
+    check_output(output, sets=[settings["data"] or ""])
     with Bar() as progress:
-        found = reproduce(name, progress=progress, **settings)
-    show(found.document(options.command_line()), format, output)
+        reproduction = reproduce(name, progress=progress, **settings)
+    show(reproduction, format, output)
 
 
 _CLASSES = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import options_of_kinds, read_draws_of, read_set
+from karat.cli.inputs import SetInput, add_kind_options, read_draws_of
 from karat.cli.parameters import INPUT, OUTPUT, TESTS, choice, option, path, whole
-from karat.cli.show import check_beside, check_output, show
+from karat.cli.show import check_different, show
 from karat.errors import InputError
 from karat.progress import Bar
 
 
 @click.command(name="estimate", cls=Command)
-@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.set_argument
 @option("-d --dimension", "Dimension that people judged, such as fluency.", metavar="NAME")
 @option(
     "-J --judge judges",
@@ -40,9 +39,7 @@ from karat.progress import Bar
 )
 @option("--next", "Draw N units to label next (see --plan).", whole(min=1), metavar="N")
 @options.output
-@options.reader
-@options.judged
-@options.exclude
+@options.human_reader
 @option(
     "--draws",
     "File that says how units were drawn for labelling. Default: as the set says, else at random.",
@@ -72,16 +69,15 @@ from karat.progress import Bar
 )
 @options.seed
 @options.normalise
-@options_of_kinds
+@add_kind_options
 @options.threads
 def command(
-    name: str,
-    judges: tuple[str, ...],
+    source: SetInput,
     format: str,
     output: str | None,
     plan: str | None,
     draws: str | None,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Estimate human scores from few labels and many judgements of a model or metric.
 
@@ -99,35 +95,25 @@ def command(
     """
     from karat.estimation.estimates import estimate
 
-    own = {key: given.pop(key) for key in _OWN}
-    read_as, reader_options = map(given.pop, ("read_as", "reader_options"))
-    _check_files(name, output, plan, [file for file in (draws, *given["judgements"]) if file])
-    if plan and not own["next"]:
+    source.check_output(output, plan, inputs=[draws] if draws else [])
+    check_different(output=output, plan=plan)
+    if plan and not values["next"]:
         raise InputError("--plan writes the units of --next: say how many with --next N")
-    own["next"] = own["next"] or 0
+    settings = {name: values.pop(name) for name in _SETTINGS}
+    settings |= {"next": values.pop("next") or 0, "exclude": source.exclude}
     with Bar() as progress:
-        found = read_set(name, (), (read_as, reader_options), given, progress, draws)
-        own["draws"] = read_draws_of(found, draws)
-        result = estimate(found, judges=judges, progress=progress, **own)
+        loaded = source._replace(exclude=()).load_any_kind((), values, progress, draws)
+        settings["draws"] = read_draws_of(loaded, draws)
+        result = estimate(loaded, progress=progress, **settings)
     if plan:
         from karat.evalset.draws import draw_lines
         from karat.storage.output import write_atomically
 
         write_atomically(plan, "".join(draw_lines(result.draws)))
-    show(result.document(options.command_line()), format, output)
+    show(result, format, output)
 
 
-_OWN = (
-    *("dimension", "population", "unit", "baseline", "correction", "exclude", "normalise"),
-    *("next", "seed", "threads"),
+_SETTINGS = (
+    *("dimension", "judges", "population", "unit", "baseline", "correction", "normalise"),
+    *("seed", "threads"),
 )
-
-
-def _check_files(name: str, output: str | None, plan: str | None, inputs: list[str]) -> None:
-    """Refuse outputs that are inputs, or one file for both."""
-    for place in (output, plan):
-        if place is not None:
-            check_beside(place, name)
-            check_output(place, inputs)
-    if output and plan and os.path.realpath(output) == os.path.realpath(plan):
-        raise InputError(f"--output and --plan are both {plan}: use two different files")

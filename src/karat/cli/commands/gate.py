@@ -4,61 +4,75 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import Given, input_paths, load_set
-from karat.cli.parameters import NUGGETS, OUTPUT, TABLES, TESTS, choice, flag, option, path, whole
-from karat.cli.show import check_output, say, show
+from karat.cli.inputs import InputFiles
+from karat.cli.parameters import (
+    NUGGETS,
+    OUTPUT,
+    TABLES,
+    TESTS,
+    F,
+    choice,
+    flag,
+    option,
+    path,
+    whole,
+)
+from karat.cli.show import check_different, check_output, command_line, say, show
 from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
-from karat.gating.limits import LEAST_RESAMPLES, LimitError
-from karat.gating.sources import SOURCES
+from karat.gating.decisions import LEAST_RESAMPLES, LimitError
+from karat.gating.items import SOURCES
 from karat.progress import Bar
 from karat.registry import load
 
 if TYPE_CHECKING:
     from karat.gating.gates import GateResult
-
-F = TypeVar("F", bound=Callable[..., Any])
+    from karat.metrics.base import Metric
+    from karat.progress import Progress
 
 EXITS = {"pass": 0, "fail": 1, "undecided": 0}
 UNDECIDED_EXIT = 3
 
 
-def _limits(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
+def _parse_limits(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> dict[str, float] | None:
     """Return limits by metric: `1.0` is for all that are not named, `chrf=1.0` for one."""
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
+    option = param.opts[0]
     for text in value:
         name, equals, number = text.rpartition("=")
         if equals and "," in text.partition(":")[0]:  # the settings of a metric follow a colon
-            told = f"repeat the option for each metric, as in {param.opts[0]} chrf=1"
-            raise click.UsageError(f"{param.opts[0]} {quoted(text)}: {told} {param.opts[0]} bleu=2")
+            advice = f"repeat the option for each metric, as in {option} chrf=1 {option} bleu=2"
+            raise click.UsageError(f"{option} {quoted(text)}: {advice}")
         if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", number, re.A | re.I):
-            wanted = "expected a number, or METRIC=NUMBER such as chrf=1.0"
-            raise click.UsageError(f"{param.opts[0]} {quoted(text)}: {wanted}")
-        if name in found:
+            expected = "expected a number, or METRIC=NUMBER such as chrf=1.0"
+            raise click.UsageError(f"{option} {quoted(text)}: {expected}")
+        if name in limits:
             raise click.UsageError(
-                f"{param.opts[0]} {text}: there are two limits for one metric; leave one out"
+                f"{option} {text}: there are two limits for one metric; leave one out"
             )
-        found[name] = float(number)
-    return found or None
+        limits[name] = float(number)
+    return limits or None
 
 
 def _limit(name: str, help: str) -> Callable[[F], F]:
-    told = f"{help} METRIC=X is for one metric. Repeat for several."
-    return option(name, told, multiple=True, metavar="[METRIC=]X", callback=_limits)
+    help = f"{help} METRIC=X is for one metric. Repeat for several."
+    return option(name, help, multiple=True, metavar="[METRIC=]X", callback=_parse_limits)
 
 
-def _options_of_sources(function: F) -> F:
-    """Add the options of all sources that have some."""
+def _add_source_options(function: F) -> F:
+    """Add the options of all sources of scores that have some."""
     for name in SOURCES.known():
-        if adds := SOURCES[name].options:
-            function = load(adds)(function)
+        if options := SOURCES[name].options:
+            function = load(options)(function)
     return function
 
 
@@ -91,7 +105,7 @@ def _options_of_sources(function: F) -> F:
     metavar="COLUMN",
     heading=TABLES,
 )
-@_options_of_sources
+@_add_source_options
 @flag(
     "--no-loss",
     "Fail if an answer lost a vital nugget that the baseline has.",
@@ -116,7 +130,7 @@ def _options_of_sources(function: F) -> F:
 )
 @options.threads
 def command(
-    given: Given,
+    inputs: InputFiles,
     metrics: tuple[str, ...],
     update: bool,
     texts: bool,
@@ -126,7 +140,7 @@ def command(
     format: str,
     output: str | None,
     undecided: str,
-    **more: Any,
+    **values: Any,
 ) -> None:
     """Pass or fail a run against a baseline file.
 
@@ -143,128 +157,112 @@ def command(
     from karat.gating.gates import gate, write_baseline
     from karat.gating.items import items_of
 
-    inputs = input_paths(given.candidates, given.references)
-    for written in (output, junit):
-        check_output(written, [*inputs, baseline])
-    if output and junit and os.path.realpath(output) == os.path.realpath(junit):
-        raise OutputError(f"-o and --junit are both {junit}: use two different files")
+    for file in (output, junit):
+        check_output(file, [*inputs.paths(), baseline])
+    check_different(output=output, junit=junit)
     if update:
-        check_output(baseline, inputs)
+        check_output(baseline, inputs.paths())
         check_replaceable(baseline)
-    wanted = list(metrics) or None
-    if all(more.get(name) is None for name in SOURCES.known()):
-        for written in (output, junit):
-            check_output(written, _metric_files(written, wanted, baseline))
+    names = list(metrics) or None
+    sources = {name: values.pop(name) for name in SOURCES.known() if name in values}
+    columns = {name: values.pop(name) for name in ("candidate", "id")}
+    threads = values.pop("threads")
+    limits = {name: value for name, value in values.items() if value is not None}
+    settings: dict[str, Any]
     with Bar() as progress:
-        texts_and_refs, settings, limits = _asked(given, wanted, more, progress)
+        if any(value is not None for value in sources.values()):
+            outputs, settings = _source_outputs(inputs, sources)
+        else:
+            parsed = _gate_metrics(names, baseline)
+            metric_files = [name for metric in parsed for name in metric.input_files()]
+            for file in (output, junit):
+                check_output(file, metric_files)
+            outputs = _text_outputs(inputs, parsed, columns, progress)
+            settings = {name: value for name, value in columns.items() if value is not None}
+            settings["threads"] = threads
+        settings |= {"baseline": baseline, "progress": progress}
         if update:
-            settings = {**settings, "texts": texts, "progress": progress, "baseline": baseline}
-            made = write_baseline(*texts_and_refs, wanted, **settings)
-            names = ", ".join(one.name for one in made.metrics)
-            say([f"{baseline}: {items_of(made.ids)} of {made.system} by {names}\n"], None)
+            settings["texts"] = texts
+            written = write_baseline(*outputs, names, **settings)
+            by_metric = ", ".join(measured.name for measured in written.metrics)
+            say([f"{baseline}: {items_of(written.ids)} of {written.system} by {by_metric}\n"], None)
             return
         if texts:
             raise InputError("--texts needs --update: add it, or leave out --texts")
-        settings = {**settings, **limits, "progress": progress}
+        settings |= limits
         try:
-            result = gate(*texts_and_refs, wanted, baseline=baseline, **settings)
+            result = gate(*outputs, names, **settings)
         except LimitError as error:  # named as it was typed
-            typed = error.what.replace("_", "-")
-            raise InputError(f"--{typed}{error.told}") from error
-    show(result.document(options.command_line()), format, output)
-    _report(result, junit, github, undecided == "fail")
+            raise InputError(f"--{error.what.replace('_', '-')}{error.told}") from error
+    show(result, format, output)
+    _write_ci_reports(result, junit, github, undecided == "fail")
     fails = result.undecided and undecided == "fail"
     raise click.exceptions.Exit(UNDECIDED_EXIT if fails else EXITS[result.verdict])
 
 
-def _metric_files(
-    written: str | None, metrics: Sequence[str] | None, baseline: str
-) -> Iterator[str]:
-    """Yield the files of the metrics of texts, if there is an output that must not replace them."""
+def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
+    """Return the metrics that were named, or those of the baseline, or the default."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT
     from karat.scoring import as_metrics
 
-    if written is not None:
-        for one in as_metrics(metrics or baseline_metrics(baseline) or DEFAULT):
-            yield from one.input_files()
+    return as_metrics(names or baseline_metrics(baseline) or DEFAULT)
 
 
-def _asked(
-    given: Given, metrics: Sequence[str] | None, more: dict[str, Any], progress: Any
-) -> tuple[tuple[Any, Any], dict[str, Any], dict[str, Any]]:
-    """Return the output with what it is scored against, settings of the source, and limits."""
-    own = {name: more.pop(name) for name in SOURCES.known() if name in more}
-    columns = {name: more.pop(name) for name in ("candidate", "id")}
-    threads, limits = more.pop("threads"), {k: v for k, v in more.items() if v is not None}
-    asked = {name: value for name, value in own.items() if value is not None}
-    if asked:
-        ((source, settings),) = asked.items()
-        one = _one(given.candidates)
-        if given.references or given.evalset:
-            raise InputError(f"-r and --set do not work with {source}: leave them out")
-        settings = dict(settings)
-        return (one, settings.pop("against")), {**settings, "source": source}, limits
-    texts = _texts(given, metrics, columns, progress)
-    return texts, {**_named(columns), "threads": threads}, limits
+def _source_outputs(
+    inputs: InputFiles, sources: Mapping[str, Any]
+) -> tuple[tuple[Any, Any], dict[str, Any]]:
+    """Return a run and what it is scored against, by the options of another source of scores."""
+    ((source, options),) = ((name, value) for name, value in sources.items() if value is not None)
+    candidate = _single_candidate(inputs)
+    if inputs.references or inputs.evalset:
+        raise InputError(f"-r and --set do not work with {source}: leave them out")
+    settings = {**options, "source": source}
+    return (candidate, settings.pop("against")), settings
 
 
-def _texts(
-    given: Given, metrics: Sequence[str] | None, columns: Mapping[str, Any], progress: Any
+def _text_outputs(
+    inputs: InputFiles, metrics: Sequence[Metric], columns: Mapping[str, Any], progress: Progress
 ) -> tuple[Any, Any]:
-    """Return the texts of one system and their references, however they are given."""
-    from karat.gating.texts import DEFAULT
-    from karat.scoring import as_metrics
-
-    table = TableOptions(
-        _listed(columns["candidate"]), None, columns["id"], "local", (), None, None
-    )
-    if are_tables(given, table):
-        if columns["id"] is None:
-            told = "a table needs a column of ids: name it with --id"
-            raise InputError(f"{given.candidates[0]}: {told}")
-        return _one(given.candidates), list(given.references) or None
-    given.check(None)
-    if given.evalset is not None:
-        found = load_set(*given.evalset, progress)
-        return found.select(systems=given.candidates or found.systems), None
-    _one(given.candidates)
-    return given.open(as_metrics(metrics or DEFAULT), progress, copies=True)
+    """Return the texts of one system and their references, from a table, a set or files."""
+    column, id_column = columns["candidate"], columns["id"]
+    table = TableOptions(candidate=() if column is None else (column,), id=id_column)
+    if are_tables(inputs, table):
+        if id_column is None:
+            advice = "a table needs a column of ids: name it with --id"
+            raise InputError(f"{inputs.candidates[0]}: {advice}")
+        return _single_candidate(inputs), list(inputs.references) or None
+    inputs.check(None)
+    if inputs.evalset is not None:
+        evalset = inputs.evalset.load(progress)
+        return evalset.select(systems=inputs.candidates or evalset.systems), None
+    _single_candidate(inputs)
+    return inputs.open(metrics, progress, copies=True)
 
 
-def _listed(column: str | None) -> list[str]:
-    return [] if column is None else [column]
+def _single_candidate(inputs: InputFiles) -> str:
+    if len(inputs.candidates) != 1:
+        raise InputError(f"{len(inputs.candidates)} outputs were given: expected one")
+    return inputs.candidates[0]
 
 
-def _one(candidates: Any) -> str:
-    if len(candidates) != 1:
-        raise InputError(f"{len(candidates)} outputs were given: expected one")
-    return str(candidates[0])
-
-
-def _named(columns: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in columns.items() if value is not None}
-
-
-def _report(result: GateResult, junit: str | None, github: bool, undecided_fails: bool) -> None:
-    """Write what was asked for beside the result."""
+def _write_ci_reports(
+    result: GateResult, junit: str | None, github: bool, undecided_fails: bool
+) -> None:
+    """Write JUnit XML and GitHub annotations."""
     if junit is not None:
-        from karat.report.gate.junit import junit_xml
+        from karat.report.gates import junit_xml
 
         say([junit_xml(result, undecided_fails)], junit)
     if github:
-        from karat.report.gate.github import gate_annotations, gate_summary
+        from karat.report.gates import gate_annotations, gate_summary
 
         for line in gate_annotations(result, undecided_fails):
             click.echo(line, err=True)  # GitHub reads both streams; the other has the result
-        place = os.environ.get("GITHUB_STEP_SUMMARY")
-        if place:
-            _append(place, gate_summary(result, options.command_line()))
-
-
-def _append(place: str, text: str) -> None:
-    try:
-        with open(place, "a", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise OutputError(f"cannot write {place}: {error.strerror or error}") from error
+        if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+            summary = gate_summary(result, command_line())
+            try:
+                with open(path, "a", encoding="utf-8") as file:
+                    file.write(summary)
+            except OSError as error:
+                raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

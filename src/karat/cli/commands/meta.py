@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import load_set
-from karat.cli.old_names import retired
+from karat.cli.inputs import SetInput
 from karat.cli.parameters import (
     ADVANCED,
     INPUT,
@@ -26,13 +24,14 @@ from karat.cli.parameters import (
     path,
     whole,
 )
-from karat.cli.show import check_beside, check_charts, check_output, check_page, show, write_charts
+from karat.cli.show import check_charts, check_different, check_output, show, write_charts
 from karat.errors import InputError
 from karat.progress import Bar
 from karat.settings import MOST_TRIALS
 
 if TYPE_CHECKING:
-    from karat.meta.experiment import Experiment, MetaStudy
+    from karat.meta.experiment import MetaStudy
+    from karat.results import Result
 
 
 @click.command(name="meta", cls=Command)
@@ -56,10 +55,7 @@ if TYPE_CHECKING:
     multiple=True,
 )
 @options.output
-@options.reader
-@options.judged
-@options.exclude
-@options.set_references
+@options.experiment_reader
 @option(
     "--weights",
     "Weights of several SETs, such as 2,1,1. Default: equal weights.",
@@ -87,7 +83,6 @@ if TYPE_CHECKING:
 @flag("--p-values", "Add a two-sided p-value to every correlation.", heading=TESTS)
 @options.seed
 @option("--save", "Save the experiment to FILE (TOML).", path, heading=OUTPUT)
-@retired("--report", "-o page.html", path)
 @options.charts
 @options.normalise
 @option(
@@ -103,6 +98,9 @@ def meta_command(
     experiment: str | None,
     charts: str | None,
     format: str,
+    output: str | None,
+    save: str | None,
+    threads: int | None,
     **settings: Any,
 ) -> None:
     """Rank metrics by their agreement with human scores.
@@ -121,120 +119,88 @@ def meta_command(
     karat meta demo --save experiment.toml
     karat meta --experiment experiment.toml
     """
-    outputs = {key: settings.pop(key) for key in ("save", "report", "output")}
-    threads = settings.pop("threads")
-    study = _study(names, experiment, settings)
-    _check_outputs(outputs, study, experiment)
+    study = _make_study(names, experiment, settings)
+    for file in (save, output):
+        _check_study_output(file, study, experiment)
+    check_different(save=save, output=output)
     check_charts(charts)
-    if len(study.experiments) == 1:
-        _rank(study.experiments[0], outputs, charts, format, threads)
-    elif outputs["report"] or charts:
+    is_single = len(study.experiments) == 1
+    if charts and not is_single:
         raise InputError("--charts works with one set: for several sets, use -o page.html")
-    else:
-        _average(study, outputs, format, threads)
-
-
-def _average(
-    study: MetaStudy, outputs: dict[str, str | None], format: str, threads: int | None
-) -> None:
-    """Show the averages over several sets."""
-    from karat.meta.averages import meta_average
-
+    full_report = evaluation = None
+    result: Result
     with Bar() as progress:
-        result = meta_average(study, threads=threads, progress=progress)
-    if outputs["save"]:
-        from karat.storage.output import write_atomically
+        if not is_single:
+            from karat.meta.averages import meta_average
 
-        write_atomically(outputs["save"], study.toml())
-    show(result.document(options.command_line()), format, outputs["output"])
-
-
-def _rank(
-    chosen: Experiment,
-    outputs: dict[str, str | None],
-    charts: str | None,
-    format: str,
-    threads: int | None,
-) -> None:
-    """Show the ranks on one set."""
-    from karat.meta.evaluation import meta_evaluate
-
-    save, report, output = outputs.values()
-    line = options.command_line()
-    full = None
-    with Bar() as progress:
-        if report or charts or format == "html":
+            result = meta_average(study, threads=threads, progress=progress)
+        elif charts or format == "html":
             from karat.meta.full_report import meta_report
 
-            full = meta_report(chosen, threads=threads, progress=progress)
-            result = full.evaluation
+            full_report = meta_report(study.experiments[0], threads=threads, progress=progress)
+            result = evaluation = full_report.evaluation
         else:
-            result = meta_evaluate(chosen, threads=threads, progress=progress)
+            from karat.meta.evaluation import meta_evaluate
+
+            result = evaluation = meta_evaluate(
+                study.experiments[0], threads=threads, progress=progress
+            )
     if save:
         from karat.storage.output import write_atomically
 
-        write_atomically(save, result.experiment.toml())
-    if full is not None:
+        write_atomically(save, evaluation.experiment.toml() if evaluation else study.toml())
+    if full_report is not None:
         from karat.report.documents.meta_page import meta_charts
 
-        if report:
-            show(full.document(line), "html", report)
-        write_charts(meta_charts(full), charts)
-    shown = full if full is not None and format == "html" else result
-    show(shown.document(line), format, output)
+        write_charts(meta_charts(full_report), charts)
+    show(full_report if full_report is not None and format == "html" else result, format, output)
 
 
-def _check_outputs(named: dict[str, str | None], study: MetaStudy, saved: str | None) -> None:
-    """Refuse outputs that are inputs, that are the same file, or a report that is no page."""
+def _check_study_output(path: str | None, study: MetaStudy, experiment_file: str | None) -> None:
+    """Reject an output that is an input of an experiment."""
     from karat.metrics.names import metric
 
-    places: dict[str, str] = {}
-    for written, place in named.items():
-        if place is None:
-            continue
-        check_output(place, [saved] if saved else [])
-        for chosen in study.experiments:
-            check_beside(place, chosen.evalset)
-            check_output(place, chosen.judgements)
-            check_output(place, [file for m in chosen.metrics for file in metric(m).input_files()])
-        other = places.setdefault(os.path.realpath(place), written)
-        if other != written:
-            raise InputError(f"--{other} and --{written} are both {place}: use two different files")
-    check_page("--report", named["report"])
+    check_output(path, [experiment_file] if experiment_file else [])
+    for experiment in study.experiments:
+        files = [file for name in experiment.metrics for file in metric(name).input_files()]
+        check_output(path, [*experiment.judgements, *files], [experiment.evalset])
 
 
-def _study(names: tuple[str, ...], saved: str | None, settings: dict[str, Any]) -> MetaStudy:
-    """The experiments of a file, or those of the options."""
+def _make_study(
+    names: tuple[str, ...], experiment_file: str | None, settings: dict[str, Any]
+) -> MetaStudy:
+    """Return the experiments of a file, or those of the options."""
     from karat.meta.experiment import Experiment, MetaStudy, read_study
 
     context = click.get_current_context()
     typed = click.core.ParameterSource.COMMANDLINE
-    given = [key for key in settings if context.get_parameter_source(key) is typed]
-    if saved is not None:
-        if names or given:
-            told = "has all settings: leave out other options, or edit the file"
-            raise InputError(f"--experiment {saved} {told}")
+    typed_names = [key for key in settings if context.get_parameter_source(key) is typed]
+    if experiment_file is not None:
+        if names or typed_names:
+            advice = "leave out other options, or edit the file"
+            raise InputError(f"--experiment {experiment_file} has all settings: {advice}")
         from karat.evalset.reading import read_text
 
-        return read_study(read_text(Path(saved)), saved)
+        return read_study(read_text(Path(experiment_file)), experiment_file)
     if not names:
         raise InputError("no evaluation set was given: use karat meta SET, or --experiment FILE")
-    if len({*names}) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"the set {twice} is given twice: leave one out")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"the set {name} is given twice: leave one out")
     weights = settings.pop("weights") or ()
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
-    asked = {key: settings[key] for key in settings if key in given}
-    if chosen := asked.pop("references", ()):
-        of_reader = settings["reader_options"]
-        asked["references"], asked["reader_options"] = options.numbered_references(
-            chosen, of_reader
-        )
-    return MetaStudy(tuple(Experiment(name, tuple(metrics), **asked) for name in names), weights)
+    reader_options = settings["reader_options"]
+    settings = {key: settings[key] for key in settings if key in typed_names}
+    if references := settings.pop("references", ()):
+        source = SetInput(names[0], reader_options=reader_options)
+        settings["references"], source = options.numbered_references(references, source)
+        settings["reader_options"] = source.reader_options
+    experiments = (Experiment(name, tuple(metrics), **settings) for name in names)
+    return MetaStudy(tuple(experiments), weights)
 
 
 @click.command(name="meta fit", cls=Command)
-@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.set_argument
 @option(
     "-m --metric metrics",
     "Term of the fit: METRIC, or METRIC@PART for a part of its score, such as "
@@ -252,19 +218,10 @@ def _study(names: tuple[str, ...], saved: str | None, settings: dict[str, Any]) 
     "segment",
 )
 @options.output
-@options.reader
-@options.judged
-@options.exclude
+@options.human_reader
 @options.normalise
 @options.threads
-def meta_fit_command(
-    name: str,
-    read_as: str | None,
-    reader_options: tuple[str, ...],
-    format: str,
-    output: str | None,
-    **settings: Any,
-) -> None:
+def meta_fit_command(source: SetInput, format: str, output: str | None, **settings: Any) -> None:
     """Fit human scores to metrics by ordinary least squares.
 
     Shows each coefficient with its standard error, t and p, the R2 of the fit, and its
@@ -279,17 +236,16 @@ def meta_fit_command(
     """
     from karat.meta.fit import fit_scores
 
-    added = [settings.pop(key) for key in ("judgements", "model_judges")]
-    check_output(output, added[0])
-    check_beside(output, name)
+    source.check_output(output)
+    settings["exclude"] = source.exclude
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress, *added)
-        found = fit_scores(evalset, progress=progress, **settings)
-    show(found.document(options.command_line()), format, output)
+        evalset = source._replace(exclude=()).load(progress)
+        fit = fit_scores(evalset, progress=progress, **settings)
+    show(fit, format, output)
 
 
 @click.command(name="meta reliability", cls=Command)
-@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.set_argument
 @options.metrics
 @options.dimensions
 @option(
@@ -308,7 +264,6 @@ def meta_fit_command(
     (),
     show_default=False,
     metavar="N,N,…",
-    old="--references",
 )
 @option(
     "-s --statistic statistics",
@@ -326,9 +281,7 @@ def meta_fit_command(
     "summed",
 )
 @options.output
-@options.reader
-@options.judged
-@options.exclude
+@options.human_reader
 @option(
     "--repeats",
     "Number of times that segments are shuffled.",
@@ -348,7 +301,7 @@ def meta_fit_command(
 @options.normalise
 @options.threads
 def meta_reliability_command(
-    name: str, charts: str | None, format: str, output: str | None, **settings: Any
+    source: SetInput, charts: str | None, format: str, output: str | None, **settings: Any
 ) -> None:
     """Show agreement with humans by text length and number of references.
 
@@ -360,19 +313,14 @@ def meta_reliability_command(
     karat meta reliability summeval --lengths 1,2,5,10,25 -o reliability.html
     karat meta reliability demo -m gtm:preset=paper --documents joined
     """
-    from karat.meta.documents.reliability import reliability
+    from karat.meta.reliability import reliability
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
-    added = [settings.pop(key) for key in ("judgements", "model_judges")]
-    check_output(output, added[0])
-    check_beside(output, name)
+    source.check_output(output)
     check_charts(charts)
-    read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
     settings["metrics"] = settings["metrics"] or options.DEFAULT_METRICS
     settings["statistics"] = settings["statistics"] or ("pearson", "spearman")
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress, *added)
-        chosen = evalset.without(*exclude) if exclude else evalset
-        found = reliability(chosen, progress=progress, **settings)
-    write_charts(reliability_charts(found.rows, SHUFFLED), charts)
-    show(found.document(options.command_line()), format, output)
+        result = reliability(source.load(progress), progress=progress, **settings)
+    write_charts(reliability_charts(result.rows, SHUFFLED), charts)
+    show(result, format, output)

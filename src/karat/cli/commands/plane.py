@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
 from karat.cli.command import Group
-from karat.cli.inputs import load_set
-from karat.cli.old_names import retired
+from karat.cli.inputs import SetInput
 from karat.cli.parameters import TESTS, option, whole
-from karat.cli.show import check_beside, check_charts, check_output, show, write_charts
+from karat.cli.show import check_charts, check_output, show, write_charts
 from karat.errors import InputError
 from karat.progress import Bar
 from karat.settings import MOST_TRIALS
 
 if TYPE_CHECKING:
-    from karat.meta.plane.predictions import Region
+    from karat.meta.plane_study import Region
     from karat.metrics.ngram import AEv
 
 _TASK = "Task: mt, paraphrase, qa, viewpoint-summary or summary."
@@ -42,7 +40,7 @@ def command(context: click.Context) -> None:
 
 
 @command.command(name="fit")
-@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@options.set_argument
 @options.dimensions
 @option(
     "-m --metric base",
@@ -59,7 +57,6 @@ def command(context: click.Context) -> None:
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
-    old="--beside",
 )
 @option(
     "--by",
@@ -68,9 +65,7 @@ def command(context: click.Context) -> None:
     metavar="GROUPING",
 )
 @options.output
-@options.reader
-@options.judged
-@options.exclude
+@options.human_reader
 @options.set_references
 @options.over
 @options.resamples
@@ -80,15 +75,14 @@ def command(context: click.Context) -> None:
     whole(0, MOST_TRIALS),
     200,
     heading=TESTS,
-    old="--halves",
 )
 @options.seed
 @options.charts
 @options.normalise
-@retired("--stem", "-m aev:stem=NAME", is_flag=False, flag_value="porter")
-@retired("--stop", "-m aev:stop=NAME", is_flag=False, flag_value="en")
 @options.threads
-def fit(name: str, charts: str | None, format: str, output: str | None, **settings: Any) -> None:
+def fit(
+    source: SetInput, charts: str | None, format: str, output: str | None, **settings: Any
+) -> None:
     """Fit the AEv plane to human scores: R^2 at alpha = 0..1 and N = 1..4.
 
     Shows an interval for every cell, the chosen cell with its cross-validated agreement (systems
@@ -101,31 +95,23 @@ def fit(name: str, charts: str | None, format: str, output: str | None, **settin
     karat plane fit demo -d fluency --by groups
     karat plane fit my-set -o plane.html
     """
-    from karat.meta.plane.study import study_plane
+    from karat.meta.plane_study import study_plane
     from karat.report.documents.planes import plane_chart
 
-    metric = _family(*map(settings.pop, ("base", "stem", "stop")))
+    metric = _family(settings.pop("base"))
     region = _region(*map(settings.pop, ("task", "guideline")))
-    read_as, reader_options, exclude = map(settings.pop, ("read_as", "reader_options", "exclude"))
-    numbers, reader_options = options.numbered_references(
-        settings.pop("references"), reader_options
-    )
-    added = [settings.pop(key) for key in ("judgements", "model_judges")]
-    check_output(output, added[0])
-    check_beside(output, name)
+    settings["references"], source = options.numbered_references(settings["references"], source)
+    source.check_output(output)
     check_charts(charts)
     with Bar() as progress:
-        evalset = load_set(name, read_as, reader_options, progress, *added)
-        chosen = evalset.without(*exclude) if exclude else evalset
-        study = study_plane(
-            chosen, metric, references=numbers, region=region, progress=progress, **settings
-        )
-    write_charts([plane_chart(fitted, region) for fitted in study.fits], charts)
-    show(study.document(options.command_line()), format, output)
+        evalset = source.load(progress)
+        study = study_plane(evalset, metric, region=region, progress=progress, **settings)
+    write_charts([plane_chart(plane_fit, region) for plane_fit in study.fits], charts)
+    show(study, format, output)
 
 
 def _region(task: str | None, guideline: str | None) -> Region | None:
-    from karat.meta.plane.predictions import predicted
+    from karat.meta.plane_study import predicted
 
     if task is None and guideline is None:
         return None
@@ -134,21 +120,18 @@ def _region(task: str | None, guideline: str | None) -> Region | None:
     return predicted(task, guideline)
 
 
-def _family(base: str, stem: str | None, stop: str | None) -> AEv:
-    from karat.meta.plane.fit import check_family
+def _family(base: str) -> AEv:
+    from karat.meta.plane import check_family
     from karat.metrics.names import metric
     from karat.metrics.ngram import AEv
 
-    found = metric(base)
-    if not isinstance(found, AEv):
+    family = metric(base)
+    if not isinstance(family, AEv):
         raise InputError(f"-m {base}: expected aev, as in -m aev:preset=paper")
-    if (found.alpha, found.n) != (AEv().alpha, AEv().n):
+    if (family.alpha, family.n) != (AEv().alpha, AEv().n):
         raise InputError(f"-m {base}: the plane covers all alpha and n; leave them out")
-    chosen = replace(
-        found, stem=found.stem if stem is None else stem, stop=found.stop if stop is None else stop
-    ).claiming(found.claims)
-    check_family(chosen)
-    return chosen
+    check_family(family)
+    return family
 
 
 @command.command(name="recommend")
@@ -166,11 +149,11 @@ def recommend(
     karat plane recommend --task qa --guideline strict --format json
     karat plane recommend --task mt --guideline fluency -o plane.svg
     """
-    from karat.meta.plane.predictions import recommend as recommend_metrics
+    from karat.meta.plane_study import recommend as recommend_metrics
     from karat.report.documents.planes import regions_chart
 
     check_output(output)
     check_charts(charts)
-    found = recommend_metrics(task, guideline)
-    write_charts([regions_chart(found)], charts)
-    show(found.document(options.command_line()), format, output)
+    recommendation = recommend_metrics(task, guideline)
+    write_charts([regions_chart(recommendation)], charts)
+    show(recommendation, format, output)

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import Given
-from karat.cli.parameters import COMMON, OUTPUT, choice, flag, option, whole
-from karat.cli.show import check_output, say, show
+from karat.cli.inputs import InputFiles
+from karat.cli.parameters import COMMON, OUTPUT, bundle, choice, flag, option, whole
+from karat.cli.show import check_output, command_line, say, show
 from karat.cli.tables import (
     TableOptions,
     are_tables,
     buckets,
-    check_tables,
+    check_table_output,
     table_options,
-    tables_of,
+    table_paths,
 )
 from karat.errors import InputError
 from karat.progress import Bar
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
-    from karat.report.model.table import Document
     from karat.results import Result
     from karat.scoring import Scoring
 
 
-class Layout(NamedTuple):
-    """The options that say what is shown."""
+class ScoreView(NamedTuple):
+    """Options for what `karat score` shows: all scores, a wide table, the worst segments."""
 
     worst: int | None
     best: int | None
@@ -40,44 +37,53 @@ class Layout(NamedTuple):
     wide: bool
 
     @property
-    def ranks(self) -> bool:
-        """True if segments are ranked."""
+    def ranks_segments(self) -> bool:
+        """Whether segments are ranked."""
         return (self.worst, self.best, self.sort) != (None, None, None)
 
-    def check(self, **others: bool) -> None:
-        """Refuse other options that do not go with these."""
-        names = {f"--{name.replace('_', '-')}": given for name, given in others.items()}
-        shows = "--worst, --best and --sort show segments" if self.ranks else "--wide shows systems"
-        refused = [*names, "--wide"] if self.ranks else ["--segments"] if self.wide else []
-        for name in refused:
-            if names.get(name, self.wide):
-                raise InputError(f"{shows}: leave out {name}")
+    def check(self, level: str, **conflicting: bool) -> None:
+        """Reject other options that do not go with these; names of arguments are options."""
+        used = {f"--{name.replace('_', '-')}": value for name, value in conflicting.items()}
+        used["--wide"] = self.wide
+        if self.ranks_segments:
+            purpose, rejected = "--worst, --best and --sort show segments", list(used)
+        else:
+            purpose, rejected = "--wide shows systems", ["--segments"] if self.wide else []
+        for name in rejected:
+            if used[name]:
+                raise InputError(f"{purpose}: leave out {name}")
+        if level == "document":
+            used["--worst, --best and --sort"] = self.ranks_segments
+            for name in ("--segments", "--resamples", "--worst, --best and --sort", "--wide"):
+                if used[name]:
+                    raise InputError(
+                        f"--level document shows the scores of documents: leave out {name}"
+                    )
 
-    def of(self, found: Scoring) -> Result:
-        """Return what is shown; all segments if no number of them was given."""
-        if not self.ranks:
-            return found.wide() if self.wide else found
+    def apply(self, scoring: Scoring) -> Result:
+        """Return the scores to show; all segments if no number of them was given."""
+        if not self.ranks_segments:
+            return scoring.wide() if self.wide else scoring
         worst = self.worst or 0
         if self.worst is None and self.best is None:
-            worst = max(map(len, found.values.values()))
-        return found.ranked(worst=worst, best=self.best or 0, by=self.sort)
+            worst = max(map(len, scoring.values.values()))
+        return scoring.ranked(worst=worst, best=self.best or 0, by=self.sort)
 
 
-def layout_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--worst`, `--best`, `--sort` and `--wide`: `layout`."""
-
-    @wraps(function)
-    def called(**more: Any) -> Any:
-        return function(layout=Layout(*(more.pop(name) for name in Layout._fields)), **more)
-
-    told = "Show the N {} segments of each system, with their texts."
-    sort = (
-        "Metric that ranks the segments. Default: the first. Without --worst or --best, show all."
-    )
-    found = options.wide(called)
-    found = option("--sort", sort, metavar="METRIC", heading=OUTPUT)(found)
-    found = option("--best", told.format("best"), whole(1), heading=OUTPUT)(found)
-    return option("--worst", told.format("worst"), whole(1))(found)
+_RANKED = "Show the N {} segments of each system, with their texts."
+_view_options = bundle(
+    "view",
+    option("--worst", _RANKED.format("worst"), whole(1)),
+    option("--best", _RANKED.format("best"), whole(1), heading=OUTPUT),
+    option(
+        "--sort",
+        "Metric that ranks the segments. Default: the first. Without --worst or --best, show all.",
+        metavar="METRIC",
+        heading=OUTPUT,
+    ),
+    options.wide,
+    make=ScoreView,
+)
 
 
 @click.command(name="score", cls=Command)
@@ -92,7 +98,7 @@ def layout_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "system",
     heading=OUTPUT,
 )
-@layout_options
+@_view_options
 @options.output
 @table_options(sharded=True)
 @options.seed
@@ -101,13 +107,13 @@ def layout_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @flag("--signature-only", "Print the signatures without scoring.", heading=OUTPUT)
 @options.threads
 def score_command(
-    given: Given,
+    inputs: InputFiles,
     table: TableOptions,
     metrics: tuple[str, ...],
     format: str,
     output: str | None,
     signature_only: bool,
-    layout: Layout,
+    view: ScoreView,
     level: str,
     **settings: Any,
 ) -> None:
@@ -130,85 +136,67 @@ def score_command(
     """
     from karat.scoring import as_metrics, score
 
-    chosen = as_metrics([*(metrics or options.DEFAULT_METRICS), *filter(None, [layout.sort])])
-    settings["segments"] = settings["segments"] or level == "segment"
-    others = {name: bool(settings[name]) for name in ("segments", "resamples")}
-    layout.check(**others, signature_only=signature_only)
-    if level == "document":
-        _check_documents(settings, layout)
-    if are_tables(given, table):
+    names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
+    parsed = as_metrics(names)
+    segments = settings["segments"] = settings["segments"] or level == "segment"
+    resamples = settings["resamples"]
+    view.check(level, segments=segments, resamples=resamples, signature_only=signature_only)
+    if are_tables(inputs, table):
         if level == "document":
             raise InputError("--level document does not work with tables: they have no documents")
-        shown = _table(given, table, chosen, output, signature_only, layout, **settings)
-        show(shown, format, output)
+        if signature_only:
+            raise InputError("--signature-only does not work with tables: leave it out")
+        check_table_output(inputs, output, table)
+        show(_score_tables(inputs, table, parsed, view, **settings), format, output)
         return
-    given.check(output, [file for m in chosen for file in m.input_files()])
-    if settings["segments"] and settings["resamples"]:
+    inputs.check(output, parsed)
+    if segments and resamples:
         raise InputError("--segments shows no intervals: leave out --resamples or --segments")
     if signature_only:
         if level == "document":
-            chosen = [m.of_documents() for m in chosen]
-        show_signatures(chosen, given.number(), format, output, **settings)
+            parsed = [metric.of_documents() for metric in parsed]
+        show_signatures(parsed, inputs.n_references(), format, output, **settings)
         return
+    settings["segments"] = segments or view.ranks_segments
+    settings["level"] = level if level == "document" else "system"
     with Bar() as progress:
-        settings["segments"] = settings["segments"] or layout.ranks
-        settings["level"] = level if level == "document" else "system"
-        found = score(*given.open(chosen, progress), chosen, progress=progress, **settings)
-    show(layout.of(found).document(options.command_line()), format, output)
+        scoring = score(*inputs.open(parsed, progress), parsed, progress=progress, **settings)
+    show(view.apply(scoring), format, output)
 
 
-def _check_documents(settings: dict[str, Any], layout: Layout) -> None:
-    """Refuse options that scores of documents do not have."""
-    names = {
-        "--segments": settings["segments"],
-        "--resamples": settings["resamples"],
-        "--worst, --best and --sort": layout.ranks,
-        "--wide": layout.wide,
-    }
-    for name, is_given in names.items():
-        if is_given:
-            raise InputError(f"--level document shows the scores of documents: leave out {name}")
-
-
-def _table(
-    given: Given,
+def _score_tables(
+    inputs: InputFiles,
     table: TableOptions,
     metrics: list[Metric],
-    output: str | None,
-    signature_only: bool,
-    layout: Layout,
+    view: ScoreView,
+    segments: bool,
     **settings: Any,
-) -> Document:
-    """Score a table, or a part of it."""
+) -> Result:
+    """Score tables, or one shard of them."""
     from karat.arrow.shard_runs import write_shards
     from karat.arrow.table_scores import score_table
 
-    check_tables(given, output, table)
-    if signature_only:
-        raise InputError("--signature-only does not work with tables: leave it out")
-    if settings.pop("segments"):
+    if segments:
         raise InputError(
             "--segments does not work with tables: use --rows FOLDER to write row scores"
         )
-    how = table.settings(given)
+    paths, settings = table_paths(inputs), {**table.settings(inputs), **settings}
+    if table.shard is None:
+        with Bar() as progress:
+            settings["segments"] = view.ranks_segments
+            return view.apply(score_table(paths, metrics, progress=progress, **settings))
+    if view.ranks_segments or view.wide:
+        advice = "leave out --worst, --best, --sort and --wide"
+        raise InputError(f"--shard scores only a part of a table: {advice}")
+    if table.shards is None:
+        raise InputError("--shard needs a folder for its results: add --shards FOLDER")
+    if settings["resamples"]:
+        advice = "use karat merge FOLDER --resamples N"
+        raise InputError(f"--shard does not compute intervals: {advice}")
+    for name in ("resamples", "seed", "signature"):
+        del settings[name]
     with Bar() as progress:
-        if table.shard is None:
-            all_of = {**how, **settings, "segments": layout.ranks}
-            scored = score_table(tables_of(given), metrics, progress=progress, **all_of)
-            return cast("Document", layout.of(scored).document(options.command_line()))
-        if layout.ranks or layout.wide:
-            told = "--worst, --best, --sort and --wide"
-            raise InputError(f"--shard scores only a part of a table: leave out {told}")
-        if table.shards is None:
-            raise InputError("--shard needs a folder for its results: add --shards FOLDER")
-        if settings["resamples"]:
-            told = "use karat merge FOLDER --resamples N"
-            raise InputError(f"--shard does not compute intervals: {told}")
-        kept = {name: settings[name] for name in ("buckets", "threads")}
-        done = write_shards(
-            tables_of(given), metrics, shard=table.shard, progress=progress, **how, **kept
-        )
-    return cast("Document", done.document(options.command_line()))
+        return write_shards(paths, metrics, shard=table.shard, progress=progress, **settings)
 
 
 def show_signatures(
@@ -218,13 +206,14 @@ def show_signatures(
     from karat.report.documents.scores import signature_document, with_form
     from karat.scoring import interval_fields
 
-    how = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
-    signature = settings["signature"]
-    shown = dict.fromkeys(m.of_segments() for m in metrics) if settings["segments"] else metrics
-    for metric in shown:
-        metric.check_claims(references, how)
-    signatures = {str(metric): metric.signature(references, signature, how) for metric in shown}
-    document = with_form(signature_document(signatures, options.command_line()), signature)
+    interval = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
+    form = settings["signature"]
+    if settings["segments"]:
+        metrics = list(dict.fromkeys(metric.of_segments() for metric in metrics))
+    for metric in metrics:
+        metric.check_claims(references, interval)
+    signatures = {str(metric): metric.signature(references, form, interval) for metric in metrics}
+    document = with_form(signature_document(signatures, command_line()), form)
     if format == "text":
         say((f"{line}\n" for line in document.signatures.values()), output)
     else:
@@ -256,7 +245,7 @@ def show_signatures(
 @options.signature
 @options.threads
 def compare_command(
-    given: Given,
+    inputs: InputFiles,
     table: TableOptions,
     metrics: tuple[str, ...],
     format: str,
@@ -282,23 +271,19 @@ def compare_command(
     from karat.comparison import compare
     from karat.scoring import as_metrics
 
-    settings = options.tested(settings)
-    chosen = as_metrics(metrics or options.DEFAULT_METRICS)
-    if are_tables(given, table):
-        from karat.arrow.table_scores import compare_table
-
-        check_tables(given, output, table)
-        with Bar() as progress:
-            how = {**table.settings(given), **settings}
-            compared = compare_table(tables_of(given), chosen, progress=progress, **how)
-        shown = compared.wide() if wide else compared
-        show(shown.document(options.command_line()), format, output)
-        return
-    given.check(output, [file for m in chosen for file in m.input_files()])
+    parsed = as_metrics(metrics or options.DEFAULT_METRICS)
     with Bar() as progress:
-        found = compare(*given.open(chosen, progress), chosen, progress=progress, **settings)
-    shown = found.wide() if wide else found
-    show(shown.document(options.command_line()), format, output)
+        if are_tables(inputs, table):
+            from karat.arrow.table_scores import compare_table
+
+            check_table_output(inputs, output, table)
+            settings = {**table.settings(inputs), **settings}
+            comparison = compare_table(table_paths(inputs), parsed, progress=progress, **settings)
+        else:
+            inputs.check(output, parsed)
+            texts = inputs.open(parsed, progress)
+            comparison = compare(*texts, parsed, progress=progress, **settings)
+    show(comparison.wide() if wide else comparison, format, output)
 
 
 @click.command(name="merge", cls=Command)
@@ -308,7 +293,6 @@ def compare_command(
     "bootstrap test.",
     None,
     heading=COMMON,
-    old="--bootstrap",
 )
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
@@ -341,17 +325,17 @@ def merge_command(
     from karat.arrow.shards import merge_shards, shard_files
 
     check_output(output, shard_files(shards))
-    settings = options.tested(settings)
-    tested = {name: settings.pop(name) for name in ("baseline", "test", "trials", "resamples")}
-    if not compare and tested["baseline"] is not None:
+    test = {name: settings.pop(name) for name in ("baseline", "test", "trials", "resamples")}
+    if not compare and test["baseline"] is not None:
         raise InputError("--baseline needs --compare: add it")
     with Bar() as progress:
         merged = merge_shards(shards)
+        result: Result
         if compare:
-            found: Any = merged.compare(**tested, **settings, progress=progress)
+            result = merged.compare(**test, **settings, progress=progress)
         else:
-            found = merged.score(tested["resamples"] or 0, **settings, progress=progress)
-    show(found.document(options.command_line()), format, output)
+            result = merged.score(test["resamples"] or 0, **settings, progress=progress)
+    show(result, format, output)
 
 
 @click.command(name="metrics", cls=Command)
@@ -365,7 +349,7 @@ def metrics_command(names: tuple[str, ...], format: str, output: str | None) -> 
     karat metrics aev bleu
     karat metrics --format json
     """
-    from karat.metrics.catalogue import list_metrics
+    from karat.metrics.names import list_metrics
 
     check_output(output)
-    show(list_metrics(*names).document(options.command_line()), format, output)
+    show(list_metrics(*names), format, output)

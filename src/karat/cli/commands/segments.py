@@ -8,8 +8,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import open_inputs, split_name
-from karat.cli.old_names import old_argument
+from karat.cli.inputs import InputFiles
 from karat.cli.parameters import option
 from karat.cli.show import check_output, show
 from karat.progress import Bar
@@ -17,9 +16,6 @@ from karat.progress import Bar
 
 @click.command(name="grid", cls=Command)
 @click.argument("candidate", type=click.Path())
-@old_argument(
-    "more_references", "karat grid CANDIDATE REFERENCE", "karat grid CANDIDATE -r REFERENCE"
-)
 @options.references
 @options.segment_options("segment")
 @option(
@@ -33,7 +29,7 @@ from karat.progress import Bar
 @options.output
 @options.optional_references
 @options.read_files_as
-def grid_command(**given: Any) -> None:
+def grid_command(**values: Any) -> None:
     """Draw the words that a candidate shares with its references.
 
     Rows of the grid are words of the candidate, columns are words of the references. Equal words
@@ -46,38 +42,35 @@ def grid_command(**given: Any) -> None:
     karat grid out.txt -r ref1.txt -r ref2.txt --worst 5 -o grid.html
     karat grid out.txt -r ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
     """
-    show_segments(**given)
+    show_segments(**values)
 
 
 def show_segments(
     candidate: str,
     references: tuple[str, ...],
-    more_references: tuple[str, ...],
     name: str,
     read_as: str | None,
     format: str,
     output: str | None,
     optional_references: bool = False,
-    **chosen: Any,
+    **segments: Any,
 ) -> None:
     """Show how a metric scores the chosen segments of a candidate."""
     from karat.explanation import explain_segments
 
-    references = (*references, *more_references)
-    check_output(output, [split_name(candidate)[1], *references])
+    inputs = InputFiles([candidate], references, optional_references, read_as)
+    check_output(output, inputs.paths())
     with Bar() as progress:
-        how = optional_references, progress, *options.split_format(read_as)
-        systems, refs = open_inputs([candidate], references, *how)
+        systems, texts = inputs.open_texts(progress)
         ((system, lines),) = systems.items()
-        found = explain_segments(lines, refs, name, system=system, progress=progress, **chosen)
-    show(found.document(options.command_line()), format, output)
+        explanation = explain_segments(
+            lines, texts, name, system=system, progress=progress, **segments
+        )
+    show(explanation, format, output)
 
 
 @click.command(name="explain", cls=Command)
 @click.argument("candidate", type=click.Path())
-@old_argument(
-    "more_references", "karat explain CANDIDATE REFERENCE", "karat explain CANDIDATE -r REFERENCE"
-)
 @options.references
 @options.segment_options("segment")
 @option(
@@ -90,7 +83,7 @@ def show_segments(
 )
 @options.output
 @options.read_files_as
-def explain_command(**given: Any) -> None:
+def explain_command(**values: Any) -> None:
     """Explain a tree accuracy, treelet by treelet.
 
     References are dependency trees (.conllu). A treelet is a head with its daughters. For each one,
@@ -103,4 +96,4 @@ def explain_command(**given: Any) -> None:
     karat explain out.txt -r ref.conllu --worst 5 -o trees.html
     karat explain out.txt -r ref.conllu -m simple_tree_accuracy -f json
     """
-    show_segments(**given)
+    show_segments(**values)

@@ -28,8 +28,7 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.draws import draw_object, json_draws
-from karat.evalset.judged_pairs import without_shares
-from karat.evalset.judgements import Dimension
+from karat.evalset.judgements import Dimension, without_shares
 from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree

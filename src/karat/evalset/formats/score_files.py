@@ -81,9 +81,8 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
 
     The score of an output in comparisons is the share of them that it won.
     """
-    from karat.evalset.added.judgement_files import read_judgements
-    from karat.evalset.judged_pairs import checked_pairs, win_shares
-    from karat.evalset.judgements import Dimension
+    from karat.evalset.additions import read_judgements
+    from karat.evalset.judgements import Dimension, checked_pairs, win_shares
 
     reading = Reading(lister="")
     rows, described = read_judgements(Path(path), reading)

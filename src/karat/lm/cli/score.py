@@ -50,8 +50,8 @@ def command(
         raise InputError("standard input (-) is given twice: it can be read only once")
     from karat.lm.model import LanguageModel
     from karat.lm.scoring import score_texts
-    from karat.text.recipe import Recipe
     from karat.text.segments import Lines
+    from karat.text.tokens import Recipe
 
     said = {name: value for name, value in given.items() if value}
     recipe = None if set(given.values()) == {None} else Recipe(**{"tok": "none", **said})

@@ -23,6 +23,7 @@ from karat.cli.parameters import (
     option,
     path,
 )
+from karat.cli.show import note
 from karat.errors import InputError
 from karat.nuggets.sets.judgements import HALF, TIES
 from karat.progress import Progress
@@ -114,7 +115,7 @@ def read_judged(
     name: str, dimensions: Sequence[str], progress: Progress, **inputs: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
-    from karat.evalset.added.judgement_files import has_ratings
+    from karat.evalset.additions import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
     if not is_nuggets(name) and all(map(has_ratings, inputs["judgements"])):

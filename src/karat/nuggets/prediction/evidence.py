@@ -29,8 +29,7 @@ from karat.nuggets.scores.words import (
     smoothed_idf,
 )
 from karat.progress import Progress, silent
-from karat.text.stopwords import stop_words
-from karat.text.tokens import Vocab
+from karat.text.tokens import Vocab, stop_words
 
 KINDS = ("idf", "count", "informative", "new", "number", "name")
 """Weights of a nugget's words: idf of content words; 1; idf times informativeness; the same of

@@ -47,9 +47,7 @@ from karat.nuggets.prediction.thresholds import (
 from karat.nuggets.scores.words import BATCH, IdfSource, StemIdf, WordRecipe, smoothed_idf
 from karat.progress import Progress, silent
 from karat.settings import Named, setting
-from karat.text.stemmers import stemmer_origin, stemmers
-from karat.text.stopwords import stop_digest, stop_words
-from karat.text.tokens import Vocab
+from karat.text.tokens import Vocab, stemmer_origin, stemmers, stop_digest, stop_words
 
 AUTO = "auto"
 THRESHOLD_MODELS = {

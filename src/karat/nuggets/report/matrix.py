@@ -19,8 +19,8 @@ from karat.nuggets.results.scoring import score_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import words_with_nuggets
 from karat.report.charts.models import HeatMap
-from karat.report.model.table import Figure
-from karat.report.page.markup import data, element, quote
+from karat.report.markup import data, element, quote
+from karat.report.model import Figure
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun

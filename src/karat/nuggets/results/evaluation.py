@@ -28,7 +28,7 @@ from karat.nuggets.results.notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
+from karat.stats.significance import UNDECIDED, interval_verdict
 
 
 class SettingRow(NamedTuple):

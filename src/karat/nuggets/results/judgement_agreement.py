@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.judge_kinds import PERSON
+from karat.evalset.judgements import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
 from karat.nuggets.prediction.official_scores import (
     AVERAGES,
@@ -41,7 +41,7 @@ from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.stats.judges.kappa import cohen_kappa
+from karat.stats.judges import cohen_kappa
 
 ALL = "all runs"
 

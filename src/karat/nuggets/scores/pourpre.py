@@ -29,7 +29,7 @@ from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.settings import to_text
-from karat.text.stopwords import stop_digest
+from karat.text.tokens import stop_digest
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
+from karat import _kernel
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.links import RULES
-from karat.text.recipe import check_choice
+from karat.paraphrase.align.parallel_text import Words, word_count
+from karat.text.tokens import check_choice
 
 MODELS = {
     "fertility": "an HMM with jumps by word, fertilities, a null word and leave-one-out counts",
@@ -125,3 +129,173 @@ class Aligner:
         links = f"{how.agreement},{how.decoding}{links},longest={how.longest}"
         prefix = f",prefix={how.prefix}" if how.prefix else ""
         return f"{how.model}-joint:model1={how.model1},hmm={how.hmm},{links}{prefix}"
+
+
+Texts = tuple[Any, Any, Any, Any]
+"""Ids and offsets of the source text, then those of the pivot text."""
+
+
+class HmmLearner:
+    """Jumps, and steps of training; the entries of word pairs are the kernel's or in files."""
+
+    dtype, width, first = "float32", 2, 1.0
+    """Entries are t(pivot | source) and t(source | pivot)."""
+    keeps_posteriors = False
+
+    def __init__(self, source: Words, pivot: Words, how: Aligner) -> None:
+        self.how = how
+        self.jumps = _kernel.first_jumps()
+        self.words = len(source.vocab), len(pivot.vocab)
+        self.longer = max(map(word_count, (source, pivot)))
+        self._clear()
+
+    def _clear(self) -> None:
+        self.totals = np.zeros(self.words[0], np.int64), np.zeros(self.words[1], np.int64)
+        self.jump_counts = np.zeros((2, 2, self.jumps.shape[1]), np.int64)
+
+    def whole(self, texts: Texts, most_cells: int) -> _kernel.JointAligner:
+        """Return the aligner of a text, with its table in memory."""
+        how = self.how
+        return _kernel.JointAligner(*texts, how.longest, most_cells, how.agreement)
+
+    def expect(self, kernel: _kernel.JointAligner, step: Iteration) -> Callable[[int, int], None]:
+        """Return the E-step of some sentences."""
+        return partial(kernel.expect, hmm=step.hmm)
+
+    def update(self, kernel: _kernel.JointAligner, step: Iteration) -> None:
+        """Do the M-step of an aligner of a whole text."""
+        kernel.update(step.hmm)
+
+    def decode(self, kernel: _kernel.JointAligner, rule: str) -> Callable[[int, int], Any]:
+        """Return the decoding of some sentences."""
+        how = self.how
+        return partial(kernel.decode, hmm=how.hmm > 0, rule=rule, threshold=how.least)
+
+    # ---------------------------------------------------------------------------------- parts
+
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> _kernel.JointAligner:
+        """Return the aligner of a part of a text, with what is known so far."""
+        how = self.how
+        known = {"cells": cells, "entries": entries, "jumps": self.jumps}
+        return _kernel.JointAligner(*texts, how.longest, how.agreement, **known, words=self.longer)
+
+    def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
+        """Add the counts of some word pairs to those of their words."""
+        _kernel.add_at(self.totals[0], sources, counts)
+        _kernel.add_at(self.totals[1], pivots, counts)
+
+    def add_part(self, kernel: _kernel.JointAligner) -> None:
+        """Add what a part counted beside its word pairs."""
+        self.jump_counts += kernel.jump_counts()
+
+    def entries(
+        self, keys: NDArray[np.int32], sums: Ints, held: Callable[[], Any]
+    ) -> NDArray[np.float32]:
+        """Return the entries of some word pairs from their counts in the whole text."""
+        counted = self.totals[0][keys[:, 0]].all() and self.totals[1][keys[:, 1]].all()
+        last = np.zeros((len(keys), 2), np.float32) if counted else held()
+        return _kernel.estimate_pairs(keys, sums, *self.totals, last)
+
+    def update_parts(self, step: Iteration) -> None:
+        """Finish the M-step of all parts, after the entries."""
+        if step.hmm:
+            self.jumps = _kernel.update_jumps(self.jumps, self.jump_counts)
+        self._clear()
+
+
+NULL = 0.2  # probability that the null word generates a word
+SPREAD = 0.2  # share of the unigram distribution in that of the null word
+ALPHA = 0.003  # added to the count of every word pair
+IDENTICAL = 1.0  # added to the count of a pair of equal words
+JUMPS = 20.0  # jumps of an average word, added to those of a word
+FERTILITY = 0.5  # exponent of fertilities
+
+_SENTENCES = 1 << 16  # whose words are counted together
+
+
+class FertilityLearner:
+    """A model of words, and steps of training; counts of pairs are the kernel's or in files."""
+
+    dtype, width, first = "int64", None, 0
+    """Entries are counts, as whole numbers of 2^-15."""
+    keeps_posteriors = True
+
+    def __init__(self, source: Words, pivot: Words, how: Aligner) -> None:
+        self.how = how
+        twins = pivot.vocab.find(source.vocab.words(0, len(source.vocab)))
+        settings = (NULL, SPREAD, ALPHA, IDENTICAL, JUMPS, FERTILITY)
+        self.model = _kernel.WordModel(unigrams(source), unigrams(pivot), twins, *settings)
+
+    def whole(self, texts: Texts, most_cells: int) -> _kernel.FertilityAligner:
+        """Return the aligner of a text, with its table in memory."""
+        how = self.how
+        return _kernel.FertilityAligner(self.model, *texts, how.longest, most_cells, how.agreement)
+
+    def expect(
+        self, kernel: _kernel.FertilityAligner, step: Iteration
+    ) -> Callable[[int, int], None]:
+        """Return the E-step of some sentences."""
+        _, hmm, fertility, counts = step
+        return partial(kernel.expect, hmm=hmm, fertility=fertility, count_fertilities=counts)
+
+    def update(self, kernel: _kernel.FertilityAligner, step: Iteration) -> None:
+        """Do the M-step of an aligner of a whole text."""
+        kernel.update()
+        self.update_parts(step)
+
+    def decode(self, kernel: _kernel.FertilityAligner, rule: str) -> Callable[[int, int], Any]:
+        """Return the decoding of some sentences."""
+        how = self.how
+        stage = {"hmm": how.hmm > 0, "fertility": how.fertilities > 0}
+        return partial(kernel.decode, **stage, rule=rule, threshold=how.least)
+
+    # ---------------------------------------------------------------------------------- parts
+
+    def part(
+        self, texts: Texts, cells: Any, entries: Any, posteriors: Any
+    ) -> _kernel.FertilityAligner:
+        """Return the aligner of a part of a text; it replaces the posteriors."""
+        how = self.how
+        known = {"cells": cells, "counts": entries, "posteriors": posteriors}
+        return _kernel.FertilityAligner(self.model, *texts, how.longest, how.agreement, **known)
+
+    def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
+        """Do nothing: the model has counted its words."""
+
+    def add_part(self, kernel: _kernel.FertilityAligner) -> None:
+        """Do nothing: all parts count into one model."""
+
+    def entries(self, keys: NDArray[np.int32], sums: Ints, held: Callable[[], Any]) -> Ints:
+        """Return the entries of some word pairs from their counts in the whole text."""
+        return sums
+
+    def update_parts(self, step: Iteration) -> None:
+        """Finish the M-step of all parts, after the entries."""
+        self.model.update(step.hmm, step.counts_fertility)
+
+
+def unigrams(words: Words) -> Ints:
+    """Return how often each word of a text occurs."""
+    found = np.zeros(len(words.vocab), np.int64)
+    for start in range(0, len(words), _SENTENCES):
+        part = words.part(start, min(start + _SENTENCES, len(words)))
+        found += np.bincount(part.ids, minlength=len(found))
+    return found
+
+
+Learner = FertilityLearner | HmmLearner
+
+_LEARNERS: dict[str, type[FertilityLearner] | type[HmmLearner]] = {
+    "fertility": FertilityLearner,
+    "hmm": HmmLearner,
+}
+
+
+def learner_of(source: Words, pivot: Words, how: Aligner) -> Learner:
+    """Return the learner of the model that the settings name."""
+    return _LEARNERS[how.model](source, pivot, how)
+
+
+def shortened(words: Words, prefix: int) -> Words:
+    """Return a text with the first characters of its words alone (0: with whole words)."""
+    return words.map(lambda word: word[:prefix]) if prefix else words

@@ -17,10 +17,9 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.paraphrase.align.parallel_text import each_line
 from karat.progress import Progress, silent
-from karat.storage.array_file import ArrayFile
-from karat.text.recipe import check_choice
+from karat.storage.arrays import ArrayFile
 from karat.text.segments import Lines
-from karat.text.tokens import Tokens
+from karat.text.tokens import Tokens, check_choice
 
 RULES = {
     "intersection": "links that both have",

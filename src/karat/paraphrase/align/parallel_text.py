@@ -3,21 +3,82 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from karat.arrays import np
+from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.paraphrase.align.stored_tokens import Words, stored_tokens
-from karat.progress import Progress, silent
-from karat.storage.memory import as_memory
-from karat.text.recipe import Recipe
+from karat.progress import Progress, Stop, as_threads, in_order, silent
+from karat.storage.arrays import ArrayFile, as_memory
 from karat.text.references import check_aligned
 from karat.text.segments import STRIDE, Lines, Segments
-from karat.text.stored_strings import StoredStrings
-from karat.text.tokens import Tokens, Vocab, tokenize
+from karat.text.tokens import Recipe, Tokens, Vocab, token_parts, tokenize
+from karat.text.word_table import StoredStrings
+
+_PURPOSE = "the words of a text are held there"
+
+
+class StoredTokens:
+    """The ids of words in temporary files; the vocabulary is in memory."""
+
+    def __init__(self) -> None:
+        self.vocab = Vocab()
+        self._ids, self._offsets = ArrayFile("int32", _PURPOSE), ArrayFile("int64", _PURPOSE)
+        self._offsets.append(np.zeros(1, np.int64))
+        self._mapped: NDArray[np.int32] | None = None
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @property
+    def size(self) -> int:
+        """The number of words."""
+        return len(self._ids)
+
+    def append(self, tokens: Tokens) -> None:
+        """Add the next segments."""
+        self._offsets.append(tokens.offsets[1:] + len(self._ids))
+        self._ids.append(tokens.ids)
+
+    def part(self, start: int, stop: int) -> Tokens:
+        """Return some of the segments."""
+        offsets = self._offsets.read(start, stop + 1)
+        ids = self._ids.read(int(offsets[0]), int(offsets[-1]))
+        ids = ids if self._mapped is None else self._mapped[ids]
+        return Tokens(ids, offsets - offsets[0], self.vocab)
+
+    def map(self, function: Callable[[str], str]) -> StoredTokens:
+        """Apply any function to the words, as `Tokens.map` does; the files are the same."""
+        found, target = copy(self), Vocab()
+        mapped = target.add([function(word) for word in self.vocab.words(0, len(self.vocab))])
+        found.vocab = target
+        found._mapped = mapped if self._mapped is None else mapped[self._mapped]
+        return found
+
+
+Words = Tokens | StoredTokens
+"""The words of a text, in memory or in files."""
+
+
+def word_count(words: Words) -> int:
+    """Return the number of words of a text."""
+    return int(words.offsets[-1]) if isinstance(words, Tokens) else words.size
+
+
+def stored_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
+    """Cut one or more texts into words, one after the other; `work` is `threads`, `progress`."""
+    found = StoredTokens()
+    for text in texts:
+        for part in token_parts(text, recipe, found.vocab, **work):
+            found.append(part)
+            text.release(0, len(text))
+    return found
+
 
 _SHARE = 32  # one part in so many of memory may be text
 
@@ -105,3 +166,77 @@ def joined_tokens(
     offsets = [part.offsets[1:] + held for part, held in zip(parts, before[:-1], strict=True)]
     ids = np.concatenate([part.ids for part in parts])
     return Tokens(ids, np.concatenate([np.zeros(1, np.int64), *offsets]), vocab)
+
+
+T = TypeVar("T")
+
+_CELLS = 1 << 20  # of one batch: pairs of words, about a tenth of a second
+_SENTENCES = 1 << 16  # whose lengths are looked at together
+
+
+def by_batches(
+    work: Callable[[int, int], T],
+    cuts: Sequence[tuple[int, int]],
+    threads: int | None,
+    progress: Progress,
+    what: str,
+    stop: Stop | None = None,
+) -> Iterator[T]:
+    """Yield `work(start, stop)` of every batch, in order, and report after each."""
+    done = in_order(lambda cut: work(*cut), cuts, as_threads(threads), stop)
+    with closing(done):  # else the workers go on until a traceback is forgotten
+        for (_, end), found in zip(cuts, done, strict=True):
+            yield found
+            progress(end, cuts[-1][1], what)
+
+
+def batch_cuts(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:
+    """Return batches of sentences of about equal work, cut by the text alone."""
+    if not len(source):
+        return []
+    cells = np.diff(source.offsets) * np.diff(pivot.offsets)
+    before = np.concatenate([[0], np.cumsum(cells + 1)])
+    ends = np.flatnonzero(np.diff(before // _CELLS)) + 1
+    bounds = [0, *ends.tolist(), len(source)]
+    return [(a, b) for a, b in pairwise(bounds) if a < b]
+
+
+class TextSize(NamedTuple):
+    """Sentence pairs, those with an empty side or too long a side, and cells of the others."""
+
+    pairs: int
+    empty: int
+    too_long: int
+    cells: int
+
+
+def text_size(source: Words, pivot: Words, longest: int) -> TextSize:
+    """Measure two texts; cells are pairs of words in the same sentence pair."""
+    empty = too_long = cells = 0
+    for lengths in _lengths(source, pivot):
+        without = lengths.min(axis=0) == 0
+        long = ~without & (lengths.max(axis=0) > longest)
+        empty, too_long = empty + int(without.sum()), too_long + int(long.sum())
+        cells += int(lengths.prod(axis=0)[~long].sum())
+    return TextSize(len(source), empty, too_long, cells)
+
+
+def large_cuts(source: Words, pivot: Words, longest: int, most: int) -> Iterator[tuple[int, int]]:
+    """Cut two texts into parts of at most so many cells, or of one sentence pair."""
+    start = at = held = 0
+    for lengths in _lengths(source, pivot):
+        cells = np.where(lengths.max(axis=0) > longest, 0, lengths.prod(axis=0))
+        for size in cells.tolist():
+            if at > start and held + size > most:
+                yield start, at
+                start, held = at, 0
+            at, held = at + 1, held + size
+    if at > start:
+        yield start, at
+
+
+def _lengths(source: Words, pivot: Words) -> Iterator[Ints]:
+    """Yield the numbers of words of both sides, some thousand sentence pairs at a time."""
+    for start in range(0, len(source), _SENTENCES):
+        stop = min(start + _SENTENCES, len(source))
+        yield np.stack([np.diff(side.part(start, stop).offsets) for side in (source, pivot)])

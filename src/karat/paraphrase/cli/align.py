@@ -20,7 +20,7 @@ _MOST = 1000  # aligner.MOST, which is not imported for --help
 
 def _words(function: F) -> F:
     """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
-    for side, prefix, old in (("pivot", "pivot-", ""), ("source", "", "--source-")):
+    for side, prefix in (("pivot", "pivot-"), ("source", "")):
         for name, default, what in (
             ("stem", "none", "Stemmer"),
             ("case", "lower", "Case (mixed or lower)"),
@@ -33,7 +33,6 @@ def _words(function: F) -> F:
                 show_default=True,
                 metavar="NAME",
                 heading=WORDS,
-                old=old and f"{old}{name}",
             )(function)
     return function
 
@@ -95,7 +94,7 @@ def command(
     from karat.paraphrase.align.alignment import align_text
     from karat.paraphrase.align.links import pharaoh_lines
     from karat.paraphrase.align.parallel_text import read_parallel
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     check_output(output, [source] if pivot is None else [source, pivot])
     mine, theirs = (

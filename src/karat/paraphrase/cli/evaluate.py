@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.parameters import TESTS, flag, option, whole
-from karat.cli.show import check_beside, check_charts, show, write_charts
+from karat.cli.show import check_charts, check_output, show, write_charts
 from karat.paraphrase.cli import group
 from karat.progress import Bar
 
@@ -33,7 +33,6 @@ from karat.progress import Bar
     multiple=True,
     metavar="METRIC",
     shell_complete=options.complete_metric,
-    old="--rival",
 )
 @option(
     "--feature features",
@@ -54,14 +53,6 @@ from karat.progress import Bar
     "--train-first",
     "Train on the first N originals and test on the others, instead of cross-validation.",
     whole(min=2),
-    heading=TESTS,
-)
-@option(
-    "--recognise",
-    "Count pairs with at least this human score (1 to 5) as paraphrases, and show how well "
-    "thresholds recognise them.",
-    float,
-    metavar="SCORE",
     heading=TESTS,
 )
 @group.form
@@ -86,15 +77,15 @@ def command(
     \b
     karat paraphrase evaluate demo-paraphrases --controls
     karat paraphrase evaluate demo-paraphrases --form paper --train-first 27
-    karat paraphrase evaluate judged.tsv --model m.npz --recognise 4 -o page.html
+    karat paraphrase evaluate judged.tsv --model m.npz -o page.html
     """
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
-    from karat.paraphrase.report.evaluation import evaluation_charts
+    from karat.paraphrase.report.documents import evaluation_charts
 
     given = click.get_current_context().get_parameter_source("folds")
     if settings["train_first"] is not None and given is ParameterSource.COMMANDLINE:
         raise click.UsageError("--folds and --train-first exclude each other: give one")
-    check_beside(output, name)
+    check_output(output, sets=[name])
     check_charts(charts)
     with Bar() as progress:
         result = evaluate_paraphrases(

@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import ADVANCED, flag, option, share
+from karat.cli.parameters import ADVANCED, flag, option
 from karat.cli.show import check_output, show
 from karat.paraphrase.cli import group
 from karat.progress import Bar
@@ -20,7 +20,6 @@ from karat.progress import Bar
 @group.originals
 @group.model
 @flag("--segments", "Also show the score of every paraphrase.")
-@option("--threshold", "Mark pairs with at least this pivot F1 (0 to 1) as paraphrases.", share())
 @option(
     "--feature features",
     "Metric that the model has as a feature, with a file or folder that is elsewhere now. Give "
@@ -55,7 +54,7 @@ def command(
     karat paraphrase score out.txt --originals in.txt --form paper
     karat paraphrase score a.txt b.txt --originals in.txt --model m.npz --segments
     """
-    from karat.paraphrase.pem.metric_features import feature_files
+    from karat.paraphrase.pem.features import feature_files
     from karat.paraphrase.pem.model import as_pem
     from karat.paraphrase.pem.scoring import score_paraphrases
     from karat.text.segments import Lines

@@ -15,7 +15,7 @@ from karat.paraphrase.cli import group
 from karat.progress import Bar
 
 if TYPE_CHECKING:
-    from karat.paraphrase.train.staged import Pivot
+    from karat.paraphrase.pem.stages import Pivot
     from karat.progress import Progress
 
 
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=TOKENISER",
     heading=WORDS,
-    old="--tok",
 )
 @option(
     "--stem",
@@ -136,12 +135,11 @@ def command(
     karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
     """
     from karat.evalset.loading import load_evalset
+    from karat.paraphrase.pem.features import as_features, feature_files
     from karat.paraphrase.pem.judged_pairs import judged_rows
-    from karat.paraphrase.pem.metric_features import as_features, feature_files
     from karat.paraphrase.table.phrase_table import ENGLISH
     from karat.paraphrase.written_files import train_model
-    from karat.text.recipe import TOKENIZERS, Recipe, check_choice
-    from karat.text.stemmers import stemmers
+    from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
 
     if not judged:
         _check_unjudged(controls=controls, dimension=dimension)
@@ -195,9 +193,9 @@ def _opened(
     """Open the texts and links of each pivot language."""
     from karat.paraphrase.align.links import read_pharaoh
     from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+    from karat.paraphrase.pem.stages import Pivot
     from karat.paraphrase.table.phrase_table import PIVOT
-    from karat.paraphrase.train.staged import Pivot
-    from karat.text.recipe import Recipe
+    from karat.text.tokens import Recipe
 
     texts: dict[str, list[Parallel]] = {}
     for name, paths in named:

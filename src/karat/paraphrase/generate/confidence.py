@@ -18,15 +18,73 @@ of 0, where
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from karat import _kernel
-from karat.arithmetic import log, sigmoid
-from karat.arrays import NDArray, np
+from karat.arithmetic import log, power, sigmoid
+from karat.arrays import Floats, NDArray, np
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.contexts import Contexts
-from karat.paraphrase.generate.rewriting import RewrittenWords
+from karat.lm.tables import EOS, UNK
+from karat.paraphrase.generate.rewritten_text import RewrittenWords
+
+BESIDE = 64
+"""Words that are asked for beside a phrase."""
+
+_PHRASES_KEPT = 1 << 14  # whose contexts are remembered
+
+Phrase = tuple[str, ...]
+"""Words of the language model."""
+
+
+class PhraseContexts:
+    """The words beside phrases, by a language model."""
+
+    def __init__(self, language: LanguageModel) -> None:
+        self.language = language
+        self._unigrams = language.arrays["p"].astype(np.float64)
+        frequent = np.argsort(-self._unigrams[EOS + 1 :], kind="stable")[:BESIDE]
+        self._beside = (frequent + EOS + 1).tolist()
+        self.of = lru_cache(_PHRASES_KEPT)(self._of)
+
+    def likeness(self, one: Phrase, other: Phrase) -> float:
+        """Return how alike the words beside two phrases are, 0 to 1."""
+        sides = zip(self.of(one), self.of(other), strict=True)
+        return min(float(np.sqrt(p * q).sum()) for p, q in sides)
+
+    def log10_p(self, word: str) -> float:
+        """Return log10 Pr of a word, whatever stands before it."""
+        return float(self._unigrams[self._ids((word,))[0]])
+
+    def _ids(self, words: Phrase) -> list[int]:
+        vocab = _kernel.Vocab()
+        ids = vocab.add(list(words))
+        found: list[int] = self.language.find(vocab)[ids].tolist()
+        return found
+
+    def _of(self, words: Phrase) -> tuple[Floats, Floats]:
+        """Return the distributions of the words before and behind a phrase."""
+        phrase = self._ids(words)
+        size, count = len(phrase), len(self._beside)
+        before = [(UNK, word, *phrase) for word in self._beside]  # an unknown word ends the history
+        behind = [(UNK, *phrase, word) for word in self._beside]
+        rows = [*before, *behind, phrase, (UNK, *phrase)]
+        lengths = np.array([0, *map(len, rows)])
+        ids = np.array([word for row in rows for word in row], dtype=np.int32)
+        logs, _ = self.language.kernel.words(ids, np.cumsum(lengths))
+        p = logs.astype(np.float64)
+        table = p[: 2 * count * (size + 3)].reshape(2, count, size + 3)  # each row has its end
+        first, last = p[2 * count * (size + 3) :][:size], p[-1:]
+        left = np.append(table[0, :, 2:-1].sum(axis=1), first.sum())
+        left += self._unigrams[[*self._beside, EOS]]  # a sentence begins as often as one ends
+        return _normalised(left), _normalised(np.append(table[1, :, -2], last))
+
+
+def _normalised(log10_p: Floats) -> Floats:
+    p = power(10.0, log10_p - log10_p.max())
+    return np.asarray(p / p.sum())
+
 
 CONFIDENCE = 0.35
 """Wordings of less are not given, unless asked for."""
@@ -64,7 +122,9 @@ class Scored(NamedTuple):
     lengths: list[NDArray[np.int32]]
 
 
-def confidences(contexts: Contexts, original: Words, rewrites: Sequence[Rewrite]) -> list[float]:
+def confidences(
+    contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
+) -> list[float]:
     """Return the confidence in each rewrite of an original, by itself."""
     found = [0.0] * len(rewrites)
     scored = score(contexts.language, [original, *(one.written.words for one in rewrites)])
@@ -108,7 +168,7 @@ def _seen_around(one: Rewrite, lengths: NDArray[np.int32]) -> bool:
 
 
 def _features(
-    contexts: Contexts, one: Rewrite, change: float, lengths: NDArray[np.int32]
+    contexts: PhraseContexts, one: Rewrite, change: float, lengths: NDArray[np.int32]
 ) -> list[float]:
     """Return the features of a rewrite; `change` is that of log10 Pr of the sentence."""
     around = lengths[one.at : one.at + len(one.new) + 2]

@@ -15,15 +15,13 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.contexts import Contexts
-from karat.paraphrase.generate.english import ARTICLES
-from karat.paraphrase.generate.rewrites import trusted
-from karat.paraphrase.generate.rewriting import ChooseArticle
+from karat.paraphrase.generate.confidence import PhraseContexts
+from karat.paraphrase.generate.rewrites import ARTICLES, trusted
+from karat.paraphrase.generate.rewritten_text import ChooseArticle
 from karat.paraphrase.table.phrase_table import PhraseTable, every_word
 from karat.storage.store import Arrays, with_prefix, without_prefix
-from karat.text.recipe import Recipe
 from karat.text.segments import Segments
-from karat.text.tokens import Vocab, token_parts
+from karat.text.tokens import Recipe, Vocab, token_parts
 
 WEIGHT = 1.0
 """The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
@@ -65,9 +63,9 @@ class Generator:
         return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, self.casing)))
 
     @cached_property
-    def contexts(self) -> Contexts:
+    def contexts(self) -> PhraseContexts:
         """The words beside phrases, by the language model."""
-        return Contexts(self.language)
+        return PhraseContexts(self.language)
 
     @property
     def fold(self) -> Callable[[str], str]:

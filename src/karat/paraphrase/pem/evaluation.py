@@ -10,26 +10,143 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.combine.mean import ControlMean
-from karat.paraphrase.combine.svr import GRID, Setting
+from karat.metrics.names import metric
+from karat.paraphrase.pem.combination import (
+    GRID,
+    ControlMean,
+    Setting,
+    cross_predict,
+    split_predict,
+)
+from karat.paraphrase.pem.features import Names, PairFeatures, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.metric_features import Names, as_features
-from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
-from karat.paraphrase.pem.protocol import Protocol
-from karat.paraphrase.pem.recognition import Recognition, RecognitionPoint, recognition
-from karat.paraphrase.pem.rivals import as_rivals, rival_features, rival_scores
+from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.score_rows import interval_fields
-from karat.settings import renamed
+from karat.scoring.scores import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
+from karat.storage.digests import data_digest
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """Judged paraphrases, and how regressions are trained on some and tested on others."""
+
+    judged: JudgedPairs
+    folds: int
+    train_first: int | None
+    """Train on so many originals, the first of the set, and test on the rest; None: folds."""
+    grid: Sequence[Setting]
+    progress: Progress
+
+    @cached_property
+    def trained(self) -> Flags | None:
+        """The rows of the training part, if there is a fixed split."""
+        first = self.train_first
+        return None if first is None else self.judged.first_originals(first)
+
+    @property
+    def tests(self) -> Flags:
+        """The rows that are tested."""
+        trained = self.trained
+        return np.ones(len(self.judged), dtype=np.bool_) if trained is None else ~trained
+
+    @cached_property
+    def tested(self) -> JudgedPairs:
+        """The paraphrases that are tested."""
+        return self.judged.where(self.tests)
+
+    def predict(self, features: Floats) -> Floats:
+        """Predict the tested rows by regressions that have not seen their originals."""
+        known = features, self.judged.human, self.judged.originals
+        if self.trained is None:
+            found = cross_predict(*known, self.grid, self.folds, self.progress)
+        else:
+            found = split_predict(*known, self.trained, self.grid)
+        return np.clip(found, *SCALE)
+
+    def only_tested(self, columns: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return the tested rows of some columns."""
+        return {name: column[self.tests] for name, column in columns.items()}
+
+    @property
+    def combination(self) -> str:
+        """The regression that is tested, in the signature."""
+        first = self.train_first
+        split = f"folds={self.folds}" if first is None else f"train_first={first}"
+        judged = self.judged
+        learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
+        data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
+        values = [(one.C, one.epsilon, one.gamma) for one in self.grid]
+        grid = "" if tuple(self.grid) == GRID else f",grid={data_digest(values)}"
+        return f"combine=svr,{split},{data}{grid}"
+
+    @property
+    def note(self) -> str:
+        """The protocol in words."""
+        if self.train_first is None:
+            return (
+                f"Cross-validated in {self.folds} folds by original: no regression has seen an "
+                "original that it is tested on, and its settings were searched inside the training "
+                "part."
+            )
+        tested = len(set(self.tested.originals))
+        return (
+            f"Trained on the first {self.train_first:,} originals, tested on the other {tested:,}; "
+            "the settings of the regression were searched inside the training part. Tables of "
+            "judges and of criteria are of all originals."
+        )
+
+
+RIVALS: Mapping[str, tuple[str, ...]] = {
+    "stemmed unigram F1": ("rouge1:stem=porter-nltk",),
+    "ROUGE-1 and chrF++": ("rouge1", "chrf++:case=lower"),
+    "BLEU": ("bleu",),
+}
+"""Name -> the metrics that take the place of the pivot features; the original is the reference."""
+
+Scores = dict[str, Floats]
+"""Metric -> its score of every paraphrase."""
+
+
+def as_rivals(given: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
+    """Return rivals by name; a metric that is named alone is a rival of that name."""
+    if given is None:
+        given = RIVALS
+    named = given if isinstance(given, Mapping) else {name: (name,) for name in given}
+    return {name: [str(metric(one)) for one in metrics] for name, metrics in named.items()}
+
+
+def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
+    """Return the scores of all metrics of some rivals, each metric once."""
+    originals = [[text] for text in judged.originals]
+    names = dict.fromkeys(name for metrics in rivals.values() for name in metrics)
+    return {name: metric(name).segments(judged.paraphrases, originals, **work) for name in names}
+
+
+def rival_features(
+    judged: JudgedPairs,
+    found: PairFeatures,
+    rivals: Mapping[str, Sequence[str]] = RIVALS,
+    scores: Scores | None = None,
+    **work: Any,
+) -> dict[str, Floats]:
+    """Return the features of each rival: those of PEM with the pivots' replaced."""
+    known = rival_scores(judged, rivals, **work) if scores is None else scores
+    rest = found.without_pivots()
+    return {
+        name: np.column_stack([rest, *(known[one] for one in metrics)])
+        for name, metrics in rivals.items()
+    }
+
 
 ALL_PAIRS, NO_CONTROLS = "all", "no controls"
 """Pairs that correlations and gains are of."""
@@ -95,10 +212,6 @@ class ParaphraseEvaluation(Result):
     """The means of the predictions of each system."""
     dissimilarities: tuple[JudgedPoint, ...]
     """Dissimilarity and overall quality of adequate, fluent paraphrases."""
-    recognition: tuple[Recognition, ...]
-    """Recognition of paraphrases by thresholds, if it was asked for."""
-    recognition_points: tuple[RecognitionPoint, ...]
-    """Points of the precision-recall curves."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
@@ -110,7 +223,6 @@ class ParaphraseEvaluation(Result):
     """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
 
 
-@renamed(rivals="compare_with")
 def evaluate_paraphrases(
     evalset: EvalSet | str | os.PathLike[str],
     model: PEM | str | os.PathLike[str] = BUNDLED,
@@ -122,7 +234,6 @@ def evaluate_paraphrases(
     folds: int = 10,
     train_first: int | None = None,
     compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
-    recognise: float | None = None,
     grid: Sequence[Setting] = GRID,
     resamples: int = 1000,
     seed: int = SEED,
@@ -141,7 +252,6 @@ def evaluate_paraphrases(
         folds: number of folds.
         train_first: train on so many originals and test on the others, instead of cross-validation.
         compare_with: other metrics by name, in place of the usual ones (`RIVALS`).
-        recognise: lowest human score of a paraphrase, 1 to 5; thresholds are then evaluated.
         grid: settings of the regression to choose from.
         resamples: number of bootstrap resamples for the intervals.
         seed: seed of the random numbers.
@@ -159,12 +269,11 @@ def evaluate_paraphrases(
         "features": [one.name for one in pem.metrics],
         "folds": folds,
         "train_first": train_first,
-        "recognise": recognise,
         "resamples": resamples,
         "seed": seed,
     }
     chance = resamples, seed
-    return _evaluated(pem, how, as_rivals(compare_with), recognise, chance, settings, threads)
+    return _evaluated(pem, how, as_rivals(compare_with), chance, settings, threads)
 
 
 def _evaluated_model(pem: PEM, form: str | None, features: Names) -> PEM:
@@ -179,7 +288,6 @@ def _evaluated(
     pem: PEM,
     how: Protocol,
     rivals: Mapping[str, Sequence[str]],
-    recognise: float | None,
     chance: tuple[int, int],
     settings: Mapping[str, object],
     threads: int | None,
@@ -202,7 +310,6 @@ def _evaluated(
     parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
     parts, alone = how.only_tested(parts), how.only_tested(scores)
     measures = {"PEM": predicted, **parts, **alone}
-    recognised = ((), ()) if recognise is None else recognition(tested, measures, recognise)
     return ParaphraseEvaluation(
         judged.evalset.name,
         (*against_humans(tested, "PEM", predicted), *_with_humans(tested, others)),
@@ -214,7 +321,6 @@ def _evaluated(
         tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
         tuple(_system_means(tested, predicted)),
         tuple(_dissimilarities(judged)),
-        *recognised,
         settings,
         (how.note, *_notes(judged, pem, bool(rivals)), *_tested(chance[0]), *found.notes),
         pem.signature_with(how.combination, interval_fields(*chance)),

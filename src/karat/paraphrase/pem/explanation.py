@@ -10,11 +10,18 @@ from typing import Any, NamedTuple
 from karat import __version__
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.metrics.outputs import Outputs
-from karat.paraphrase.pem import bags
-from karat.paraphrase.pem.features import FORMS
+from karat.metrics.pairs import Outputs
+from karat.paraphrase.pem.features import (
+    FORMS,
+    PivotSettings,
+    f1,
+    pivot_statistics,
+    pooled_f1,
+    share,
+    target_statistics,
+)
+from karat.paraphrase.pem.metrics import PivotF1
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
-from karat.paraphrase.pem.pivot_metric import PivotF1
 from karat.paraphrase.pem.scoring import ParaphraseRow, paraphrase_rows
 from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.results import Result
@@ -59,7 +66,7 @@ class Gram(NamedTuple):
         return min(self.original, self.paraphrase)
 
 
-class Link(NamedTuple):
+class PhraseLink(NamedTuple):
     """Two phrases that share pivot words: their places, from 0, and the share in common."""
 
     original: int
@@ -79,45 +86,45 @@ class PairExplanation:
     """Orders x (weight in common, of the paraphrase, of the original)."""
     target: Floats
     """Orders x (common, paraphrase, original) for the words themselves."""
-    settings: bags.PivotSettings
+    settings: PivotSettings
 
     @property
     def pivot_f1(self) -> float:
         """Adequacy: F1 of all pivot n-grams in one bag."""
-        return float(bags.pooled_f1(self.pivot))
+        return float(pooled_f1(self.pivot))
 
     @property
     def precision(self) -> float:
         """The share of the paraphrase's weight that is common."""
         common, paraphrase, _ = self.pivot.sum(axis=0)
-        return float(bags.share(common, paraphrase))
+        return float(share(common, paraphrase))
 
     @property
     def recall(self) -> float:
         """The share of the original's weight that is common."""
         common, _, original = self.pivot.sum(axis=0)
-        return float(bags.share(common, original))
+        return float(share(common, original))
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[PhraseLink, ...]:
         """The pairs of phrases that share pivot words, with the share of the words in common."""
         bags = [[_pivot_words(one) for one in side] for side in (self.original, self.paraphrase)]
         found = []
         for (i, one), (j, other) in product(enumerate(bags[0]), enumerate(bags[1])):
             common = sum(min(mass, other.get(word, 0.0)) for word, mass in one.items())
             if common > 0:
-                found.append(Link(i, j, common / max(sum(one.values()), sum(other.values()))))
+                found.append(PhraseLink(i, j, common / max(sum(one.values()), sum(other.values()))))
         return tuple(found)
 
     @property
     def by_order(self) -> tuple[float, ...]:
         """F1 of the pivot n-grams of each length by itself."""
-        return tuple(bags.f1(self.pivot).tolist())
+        return tuple(f1(self.pivot).tolist())
 
     @property
     def target_f1(self) -> float:
         """F1 of the words themselves: the lower, the more dissimilar."""
-        return float(bags.pooled_f1(self.target))
+        return float(pooled_f1(self.target))
 
 
 def _pivot_words(phrase: Phrase) -> dict[str, float]:
@@ -130,7 +137,10 @@ def _pivot_words(phrase: Phrase) -> dict[str, float]:
 
 
 def explain_pair(
-    table: PhraseTable, original: str, paraphrase: str, settings: bags.PivotSettings | None = None
+    table: PhraseTable,
+    original: str,
+    paraphrase: str,
+    settings: PivotSettings | None = None,
 ) -> PairExplanation:
     """Explain the pivot F1 of one pair, step by step.
 
@@ -139,7 +149,7 @@ def explain_pair(
         original, paraphrase: the two sentences.
         settings: settings of the bags of n-grams.
     """
-    settings = settings or bags.PivotSettings()
+    settings = settings or PivotSettings()
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
     maps = table.maps(tokens.vocab)
@@ -156,13 +166,13 @@ def explain_pair(
         tuple(phrases[: ends[1]]),
         tuple(phrases[ends[1] :]),
         tuple(grams),
-        bags.pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
-        bags.target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
+        pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
+        target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
         settings,
     )
 
 
-def _phrase(table: PhraseTable, number: int, words: Words, settings: bags.PivotSettings) -> Phrase:
+def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
     total = max(table.total, UNSEEN)
     if number < 0:
         return Phrase(words, False, UNSEEN, UNSEEN / total, (Translation(words, 1.0),), 0)
@@ -175,7 +185,7 @@ def _phrase(table: PhraseTable, number: int, words: Words, settings: bags.PivotS
 
 
 def _bag(
-    table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: bags.PivotSettings
+    table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
 ) -> dict[Words, float]:
     """Return the pivot n-grams of a sentence and their weights."""
     ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
@@ -197,7 +207,7 @@ def _bag(
 # ----------------------------------------------------------------------- several pairs as rows
 
 
-class PairRow(NamedTuple):
+class ParaphrasePairRow(NamedTuple):
     """Pivot F1 of a pair, numbered from 1, and the weights that it comes from."""
 
     pair: int
@@ -226,7 +236,7 @@ class ParaphraseExplanations(Result):
     """
 
     name: str
-    rows: tuple[PairRow, ...]
+    rows: tuple[ParaphrasePairRow, ...]
     pem: tuple[ParaphraseRow, ...]
     pairs: tuple[PairExplanation, ...]
     settings: Mapping[str, object]
@@ -272,7 +282,7 @@ def explain_paraphrases(
         if pem is not None and pem.combination is not None:
             scores = pem.score(theirs, mine, Outputs((name,))).pem
         else:
-            scores = bags.pooled_f1(bags.pivot_statistics(phrases, theirs, mine, how))
+            scores = pooled_f1(pivot_statistics(phrases, theirs, mine, how))
         segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
     numbers = list(dict.fromkeys(segments or (1,)))
     if late := [number for number in numbers if number > len(mine)]:
@@ -286,7 +296,9 @@ def explain_paraphrases(
     weights = [one.pivot.sum(axis=0).tolist() for one in pairs]
     return ParaphraseExplanations(
         name,
-        tuple(PairRow(n, *s, *w) for n, s, w in zip(numbers, shares, weights, strict=True)),
+        tuple(
+            ParaphrasePairRow(n, *s, *w) for n, s, w in zip(numbers, shares, weights, strict=True)
+        ),
         rows,
         pairs,
         {"model": pem.name if pem else table, **vars(how)},
@@ -298,7 +310,7 @@ def explain_paraphrases(
     )
 
 
-def _pivot_signature(pem: PEM, table: PhraseTable, settings: bags.PivotSettings) -> str:
+def _pivot_signature(pem: PEM, table: PhraseTable, settings: PivotSettings) -> str:
     """Return the signature of n-grams of one pivot language of a model."""
     language = next(name for name, phrases in pem.pivots.items() if phrases is table)
     shown = ",".join(f"{name}={to_text(value)}" for name, value in vars(settings).items())
@@ -325,13 +337,13 @@ def _pem_rows(
 
 def _opened(
     model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
-) -> tuple[PEM | None, PhraseTable, bags.PivotSettings]:
+) -> tuple[PEM | None, PhraseTable, PivotSettings]:
     """Return the model, if there is one, the phrase table, and settings; None is not given."""
     given = {name: value for name, value in settings.items() if value is not None}
     if table is not None:
         if model is not None or pivot is not None:
             raise InputError("--table stands in for a model: leave out --model and --pivot")
-        return None, PhraseTable.open(table), bags.PivotSettings(**given)
+        return None, PhraseTable.open(table), PivotSettings(**given)
     pem = as_pem(model or BUNDLED)
     name = pivot or next(iter(pem.pivots))
     if name not in pem.pivots:

@@ -21,7 +21,7 @@ from karat.errors import InputError
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension, Judgement
 from karat.evalset.sets import EvalSet
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import Outputs
 
 JUDGE = "control"
 SEED = 12345

@@ -24,23 +24,34 @@ from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.metrics.base import signed
-from karat.metrics.outputs import Outputs
+from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.combine.mean import POWER, ControlMean, fit_mean
-from karat.paraphrase.combine.svr import GRID, SVR, Setting, fit_svr, search
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.pem.features import FORMS, Features, check_feature_form, features
-from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
-from karat.paraphrase.pem.metric_features import (
+from karat.paraphrase.pem.combination import (
+    GRID,
+    POWER,
+    SVR,
+    ControlMean,
+    Setting,
+    fit_mean,
+    fit_svr,
+    search,
+)
+from karat.paraphrase.pem.features import (
+    FORMS,
     MetricFeature,
     Names,
+    PairFeatures,
+    check_feature_form,
+    features,
     identified,
     read_features,
     scores_digests,
     stored,
     taken,
 )
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
@@ -186,7 +197,7 @@ class PEM:
 
     def features(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
-    ) -> Features:
+    ) -> PairFeatures:
         """Return the features that are combined.
 
         `outputs` says which system and segment each pair is of, for metrics that ask.
@@ -248,7 +259,7 @@ class PEM:
         found = self.features(originals, paraphrases, outputs, **work)
         return PEMScores(self.combine(found), *found.parts)
 
-    def combine(self, found: Features) -> Floats:
+    def combine(self, found: PairFeatures) -> Floats:
         """Return the score of features, on the scale of PEM."""
         if (of := self.combination) is None:
             return np.full(len(found.matrix), np.nan)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError
-from karat.metrics.outputs import Outputs
-from karat.paraphrase.pem.metric_features import Names
+from karat.metrics.pairs import Outputs
+from karat.paraphrase.pem.features import Names
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.score_rows import interval_fields
+from karat.scoring.scores import interval_fields
 from karat.stats.resampling import SEED
 from karat.text.segments import Texts, as_segments
 
@@ -33,8 +33,6 @@ class SystemRow(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
-    recognised: float | None = None
-    """The share of pairs that reach the threshold of recognition, if there is one."""
 
 
 class ParaphraseRow(NamedTuple):
@@ -48,8 +46,6 @@ class ParaphraseRow(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
-    recognised: bool | None = None
-    """True if pivot F1 reaches the threshold of recognition; None if there is none."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +69,6 @@ def score_paraphrases(
     *,
     form: str | None = None,
     features: Names = (),
-    threshold: float | None = None,
     segments: bool = True,
     resamples: int = 1000,
     seed: int = SEED,
@@ -88,7 +83,6 @@ def score_paraphrases(
         model: a model or its file; by default the bundled one.
         form: features; chooses the bundled model that has them. Another model must have them.
         features: metrics that the model has as features, with files that are elsewhere now.
-        threshold: lowest pivot F1 of a paraphrase, 0 to 1.
         segments: keep the score of every paraphrase.
         resamples: number of bootstrap resamples for the intervals; 0 for no intervals.
         seed: seed of the random numbers.
@@ -101,8 +95,6 @@ def score_paraphrases(
             f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
             f"form: train a model with --form {form}"
         )
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise InputError(f"threshold={threshold:g}: expected 0 to 1, as pivot F1 is")
     given = as_segments(originals, "originals")
     notes: tuple[str, ...] = ()
     rows: list[SystemRow] = []
@@ -113,15 +105,14 @@ def score_paraphrases(
         parts = pem.features(given, texts, Outputs((name,)), **work)
         scores = PEMScores(pem.combine(parts), *parts.parts)
         notes += tuple(f"{name}, {note}" for note in parts.notes)
-        share = None if threshold is None else float((scores.pivot_f1 >= threshold).mean())
-        rows.append(_system_row(name, scores, resamples, seed)._replace(recognised=share))
+        rows.append(_system_row(name, scores, resamples, seed))
         if segments:
             both = (some.views(0, len(some)).strings() for some in (given, texts))
-            every += paraphrase_rows(name, scores, *both, threshold=threshold)
+            every += paraphrase_rows(name, scores, *both)
     notes += pem.cautions
     if pem.combination is None:
         notes += (_NO_SCORE,)
-    settings = {"model": pem.name, "model_settings": pem.description, "threshold": threshold}
+    settings: dict[str, object] = {"model": pem.name, "model_settings": pem.description}
     settings |= {"resamples": resamples, "seed": seed}
     signature = pem.signature_of_scores(interval_fields(resamples, seed))
     return ParaphraseScores(tuple(rows), tuple(every), settings, notes, signature)
@@ -139,15 +130,11 @@ def paraphrase_rows(
     scores: PEMScores,
     originals: Sequence[str],
     paraphrases: Sequence[str],
-    *,
-    threshold: float | None = None,
 ) -> Iterator[ParaphraseRow]:
     """Yield the rows of the paraphrases of a system."""
     columns = [column.tolist() for column in scores]
     for i, row in enumerate(zip(originals, paraphrases, *columns, strict=True), 1):
-        found = ParaphraseRow(system, i, *row)
-        reached = None if threshold is None else found.pivot_f1 >= threshold
-        yield found._replace(recognised=reached)
+        yield ParaphraseRow(system, i, *row)
 
 
 def _systems(candidates: Candidates) -> Sequence[tuple[str, Texts]]:

@@ -8,27 +8,26 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate.generator import surface
-from karat.paraphrase.pem.features import check_feature_form
+from karat.paraphrase.pem.features import MetricFeature, Names, as_features, check_feature_form
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
-from karat.paraphrase.pem.metric_features import MetricFeature, Names, as_features
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.table.phrase_table import ENGLISH
-from karat.paraphrase.train.different_lines import spread_lines
-from karat.paraphrase.train.staged import (
+from karat.paraphrase.pem.stages import (
     Pivot,
     PivotStages,
+    spread_lines,
     staged_generator,
     staged_language,
     staged_regression,
 )
+from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.progress import Progress, silent
-from karat.storage.memory import as_memory
+from karat.storage.arrays import as_memory
 from karat.storage.output import FilePath
 from karat.storage.stages import Stages, work_folder
-from karat.text.recipe import Recipe, check_choice
+from karat.text.tokens import Recipe, check_choice
 
 
-class Trained(NamedTuple):
+class TrainingForm(NamedTuple):
     """Settings by which the language model and the links of a form are made."""
 
     smoothing: str = "kneser-ney"
@@ -42,7 +41,7 @@ class Trained(NamedTuple):
 COMBINATIONS = ("regression", "mean")
 """Combinations of features: learned from judgements, or a mean on the scale of controls."""
 
-TRAINED = {"paper": Trained("katz", True, "hmm", "product")}
+TRAINED = {"paper": TrainingForm("katz", True, "hmm", "product")}
 """Form -> how it is trained, where it differs: the paper's tools and their defaults.
 
 SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner is a joint HMM
@@ -87,7 +86,7 @@ def train_pem(
     check_feature_form(form)
     metrics = as_features(features)
     _check_combine(combine, judged, metrics)
-    how = TRAINED.get(form, Trained())
+    how = TRAINED.get(form, TrainingForm())
     given: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
     how = how._replace(**{name: value for name, value in given.items() if value is not None})
     limit: dict[str, Any] = {"memory": as_memory(memory), "threads": threads, "progress": progress}
@@ -127,7 +126,7 @@ def _train(
     judged: JudgedPairs | None,
     form: str,
     metrics: tuple[MetricFeature, ...],
-    how: Trained,
+    how: TrainingForm,
     recipe: Recipe,
     generate: bool,
     limit: dict[str, Any],

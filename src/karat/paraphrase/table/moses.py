@@ -28,9 +28,8 @@ from karat.paraphrase.align.parallel_text import each_line
 from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable
 from karat.progress import Progress, silent
 from karat.storage.output import write_atomically
-from karat.text.recipe import Ragged
 from karat.text.segments import Lines
-from karat.text.tokens import Vocab
+from karat.text.tokens import Ragged, Vocab
 
 DIRECT = 3
 """The number of the score that is Pr(f|e), from 1."""

@@ -14,12 +14,10 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.paraphrase.align.batches import by_batches
 from karat.paraphrase.align.links import AnyLinks, Links, check_lengths, check_links
-from karat.paraphrase.align.stored_tokens import Words
+from karat.paraphrase.align.parallel_text import Words, by_batches
 from karat.progress import Progress, silent
-from karat.storage.array_file import ArrayFile
-from karat.storage.memory import forget_pages
+from karat.storage.arrays import ArrayFile, forget_pages
 
 LONGEST = 4
 """Words of a phrase, at most."""
@@ -53,7 +51,7 @@ class PhraseCounts:
         return f"<PhraseCounts: {len(self):,} pairs, seen {int(self.counts.sum()):,} times>"
 
 
-class Rows(NamedTuple):
+class PhraseRows(NamedTuple):
     """Sorted phrase pairs as the kernel has them: both phrases, each filled up with -1."""
 
     ids: NDArray[np.int32]
@@ -81,7 +79,7 @@ def extract_phrases(
         return held.result(progress)
 
 
-class Order(NamedTuple):
+class PhraseOrder(NamedTuple):
     """For each word of both sides its place in an order, in which phrases are sorted."""
 
     source: NDArray[np.int32]
@@ -94,7 +92,7 @@ def sorted_phrases(
     pivot: Words,
     links: AnyLinks,
     longest: int = LONGEST,
-    order: Order | None = None,
+    order: PhraseOrder | None = None,
     *,
     most_rows: int = MOST_ROWS,
     threads: int | None = None,
@@ -106,7 +104,7 @@ def sorted_phrases(
     check_lengths(source, pivot, links)
     held = SortedPhrases(longest, most_rows)
 
-    def extract(start: int, stop: int) -> Rows:
+    def extract(start: int, stop: int) -> PhraseRows:
         texts = source.part(start, stop), pivot.part(start, stop)
         joins = links.part(start, stop)
         check_links(*texts, joins, start)
@@ -115,7 +113,7 @@ def sorted_phrases(
             ids = [places[these] for places, these in zip(order, ids, strict=True)]
         sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
         linked = joins.source, joins.pivot, joins.offsets
-        return Rows(*_kernel.extract_phrases(*sides, *linked, 0, stop - start, longest))
+        return PhraseRows(*_kernel.extract_phrases(*sides, *linked, 0, stop - start, longest))
 
     cuts = [(at, min(at + _SENTENCES, len(links))) for at in range(0, len(links), _SENTENCES)]
     try:
@@ -133,11 +131,11 @@ class SortedPhrases:
 
     def __init__(self, longest: int, most_rows: int) -> None:
         self.longest, self.most_rows = longest, most_rows
-        self.batches: list[Rows] = []
-        self.spilled: list[Rows] = []
+        self.batches: list[PhraseRows] = []
+        self.spilled: list[PhraseRows] = []
         self.files: list[ArrayFile] = []
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: PhraseRows) -> None:
         """Take the next batch."""
         self.batches.append(rows)
         if sum(len(batch.counts) for batch in self.batches) > self.most_rows:
@@ -151,10 +149,10 @@ class SortedPhrases:
         for piece in _merged(self.batches, self.longest):
             ids.append(piece.ids)
             counts.append(piece.counts)
-        self.spilled.append(Rows(ids.mapped(), counts.mapped()))
+        self.spilled.append(PhraseRows(ids.mapped(), counts.mapped()))
         self.batches = []
 
-    def merged(self, progress: Progress) -> Iterator[Rows]:
+    def merged(self, progress: Progress) -> Iterator[PhraseRows]:
         """Yield all phrase pairs in order, each once, piece by piece."""
         batches = self.spilled + self.batches
         total, done = sum(len(batch.counts) for batch in batches), 0
@@ -166,7 +164,7 @@ class SortedPhrases:
 
     def result(self, progress: Progress) -> PhraseCounts:
         """Return all phrase pairs in memory."""
-        none = Rows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))
+        none = PhraseRows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))
         pieces = [none, *self.merged(progress)]
         source = _side([piece.ids[:, : self.longest] for piece in pieces])
         pivot = _side([piece.ids[:, self.longest :] for piece in pieces])
@@ -178,12 +176,12 @@ class SortedPhrases:
             file.close()
 
 
-def _merged(batches: list[Rows], longest: int) -> Iterator[Rows]:
+def _merged(batches: list[PhraseRows], longest: int) -> Iterator[PhraseRows]:
     """Yield the rows of all batches in order, equal ones put together, piece by piece."""
     ids, counts = [one.ids for one in batches], [one.counts for one in batches]
     merge = _kernel.PhraseMerge(ids, counts, longest)
     while not merge.done:
-        yield Rows(*merge.next(_PIECE))
+        yield PhraseRows(*merge.next(_PIECE))
 
 
 def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], Ints]:

@@ -19,12 +19,10 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.storage.memory import forget_pages
+from karat.storage.arrays import forget_pages
 from karat.storage.schema import Layout, check_arrays, check_fields, record, text, word_columns
 from karat.storage.store import Arrays, damaged, read_store, store_digest, write_store
-from karat.text.recipe import CASES, TOKENIZERS, Ragged, Recipe
-from karat.text.stemmers import stemmers
-from karat.text.tokens import Vocab
+from karat.text.tokens import CASES, TOKENIZERS, Ragged, Recipe, Vocab, stemmers
 from karat.text.word_table import WordTable, word_arrays, word_table
 
 KIND = "phrase table"

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from karat.realize.report.answers import explanation_answer, is_alternative
-from karat.realize.report.lattice import (
+from karat.realize.report.drawings import (
     NOTHING,
     alternatives_figure,
     lattice_figure,
@@ -15,14 +14,12 @@ from karat.realize.report.lattice import (
     orders_figure,
     unpruned_figure,
 )
-from karat.realize.report.tables import as_rows, number
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.realize.report.tables import as_rows, explanation_answer, is_alternative, number
+from karat.report.model import Column, Document, Figure, Row, Table, several
 
 if TYPE_CHECKING:
     from karat.realize import explanation
-    from karat.realize.completion.explained import CompletionExplained
-    from karat.realize.inflection.explained import WordForm
+    from karat.realize.choices import CompletionExplained, WordForm
     from karat.realize.input_trees import InputTrees
 
 Blocks = list[Table | Figure]

@@ -9,19 +9,303 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise, product
-from typing import NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
-from karat.report.charts.areas import Regions
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
-from karat.report.charts.forest import Forest, Tallies
-from karat.report.charts.paired import PairedIntervals
-from karat.report.charts.ranks import RankMap
-from karat.report.model.cells import cell_text, enumeration
-from karat.report.model.table import Column
+from karat.report.model import Column, Figure, cell_text, enumeration
+from karat.report.render.text import Sheet
+
+
+class Change(NamedTuple):
+    """A difference with its interval, placed so that better is to the right.
+
+    `text` is the difference as people read it, `verdict` is undecided or what it shows, such as
+    better or worse.
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    text: str
+    verdict: str
+
+    @property
+    def story(self) -> str:
+        """The difference in words."""
+        return f"{self.label}: {self.text}, {self.verdict}"
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A row per difference: a dot, a whisker from low to high, and a line at the baseline.
+
+    `span` is the range of the axis, so that several of these can share one; `sides` says what is
+    to the left and to the right of the line.
+    """
+
+    title: str
+    base: str
+    changes: Sequence[Change]
+    span: tuple[float, float] | None = None
+    caption: str = ""
+    sides: tuple[str, str] = ("worse", "better")
+    narrow: ClassVar[bool] = True
+
+    @cached_property
+    def shown(self) -> list[Change]:
+        """The differences that have a place."""
+        return [change for change in self.changes if drawable(change[1:4])]
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the axis; the baseline is always in it."""
+        return self.span or reach(self.shown)
+
+    @property
+    def story(self) -> str:
+        """The chart in words."""
+        told = enumeration([change.story for change in self.shown])
+        return f"Differences from {self.base} with 95% intervals. {told}"
+
+
+def reach(changes: Sequence[Change]) -> tuple[float, float]:
+    """Return the range that all intervals and the baseline fit into."""
+    found = [x for change in changes for x in change[1:4] if drawable([x])]
+    return min([0.0, *found]), max([0.0, *found])
+
+
+class Tally(NamedTuple):
+    """The number of segments that a system won, tied and lost."""
+
+    label: str
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def story(self) -> str:
+        """The counts in words."""
+        return f"{self.label}: {self.wins:,} won, {self.ties:,} tied, {self.losses:,} lost"
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """A bar per system, divided into segments won, tied and lost."""
+
+    title: str
+    base: str
+    shown: Sequence[Tally]
+    caption: str = ""
+    narrow: ClassVar[bool] = True
+
+    @property
+    def story(self) -> str:
+        """The chart in words."""
+        return f"Segments against {self.base}. {enumeration([tally.story for tally in self.shown])}"
+
+
+class Stretch(NamedTuple):
+    """A named stretch of an axis."""
+
+    low: float
+    high: float
+    name: str
+
+
+class Area(NamedTuple):
+    """A named rectangle of a plane; `asked` is the one that the chart is about."""
+
+    across: tuple[float, float]
+    up: tuple[float, float]
+    name: str
+    asked: bool = False
+
+
+class Spot(NamedTuple):
+    """A named point of a plane; `asked` points are what the chart is about."""
+
+    x: float
+    y: float
+    name: str
+    asked: bool = False
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Areas and spots of a plane whose axes have named stretches; the plane ends with these.
+
+    `keys` says what an area, the one that was asked for, and a spot stand for.
+    """
+
+    title: str
+    x_axis: str
+    y_axis: str
+    x_spans: Sequence[Stretch]
+    y_spans: Sequence[Stretch]
+    x_values: Sequence[float]
+    y_values: Sequence[float]
+    areas: Sequence[Area]
+    spots: Sequence[Spot] = ()
+    keys: tuple[str, str, str] = ("area", "asked", "spot")
+    caption: str = ""
+
+    @property
+    def shown(self) -> Sequence[Area]:
+        """The areas, the one that was asked for last, so that it lies above the others."""
+        return sorted(self.areas, key=lambda area: area.asked)
+
+    @property
+    def story(self) -> str:
+        """The chart in words: every area and spot with its place."""
+        told = [
+            f"{self.keys[1 if area.asked else 0]} {area.name}: {_ends(area.across)} across, "
+            f"{_ends(area.up)} up"
+            for area in self.shown
+        ]
+        told += [f"{spot.name}: {spot.x:g} across, {spot.y:g} up" for spot in self.spots]
+        return f"{self.x_axis} across, {self.y_axis} up. {enumeration(told)}"
+
+
+def _ends(span: tuple[float, float]) -> str:
+    return f"{span[0]:g} to {span[1]:g}"
+
+
+class Estimated(NamedTuple):
+    """A value with its interval; `text` and `reach` are the two as people read them."""
+
+    value: float
+    low: float
+    high: float
+    text: str
+    reach: str = ""
+
+    @property
+    def bar(self) -> tuple[float, float] | None:
+        """The interval, if both ends have a place."""
+        return (self.low, self.high) if drawable([self.low, self.high]) else None
+
+
+class Pair(NamedTuple):
+    """An item with its value, and the value that it is compared with, if there is one."""
+
+    label: str
+    main: Estimated
+    other: Estimated | None = None
+
+    @property
+    def placed(self) -> list[Estimated]:
+        """The values that have a place, the main one first."""
+        return [one for one in (self.main, self.other) if one and drawable([one.value])]
+
+
+@dataclass(frozen=True)
+class PairedIntervals:
+    """Two lines for each item, one below the other: its value and the one to compare it with.
+
+    `names` says what the two are; `better` is higher, lower or empty.
+    """
+
+    title: str
+    axis: str
+    names: tuple[str, str]
+    pairs: Sequence[Pair]
+    better: str = ""
+    caption: str = ""
+    narrow: ClassVar[bool] = True
+
+    @cached_property
+    def shown(self) -> list[Pair]:
+        """The items whose main value has a place."""
+        return [pair for pair in self.pairs if drawable([pair.main.value])]
+
+    @property
+    def compared(self) -> bool:
+        """Return whether any item has two values."""
+        return any(len(pair.placed) > 1 for pair in self.shown)
+
+    @property
+    def named_axis(self) -> str:
+        """The name of the axis, with the direction of goodness."""
+        arrows = {"higher": " (higher is better →)", "lower": " (← lower is better)"}
+        return f"{self.axis}{arrows.get(self.better, '')}"
+
+    def ticks(self, about: int = 4) -> Ticks:
+        """Round values along the axis, of items that there must be."""
+        every = [one for pair in self.shown for one in pair.placed]
+        found = [x for one in every for x in (one.value, *(one.bar or ()))]
+        return nice_ticks(min(found), max(found), about)
+
+    def told(self, pair: Pair) -> str:
+        """An item in words."""
+        kinds = zip(self.names, pair.placed, strict=False)
+        told = [f"{name} {one.text} {one.reach}".rstrip() for name, one in kinds]
+        return f"{pair.label}: {', '.join(told)}"
+
+    @property
+    def story(self) -> str:
+        """The chart in words."""
+        return f"{self.named_axis}. {enumeration([self.told(pair) for pair in self.shown])}"
+
+
+class RankCell(NamedTuple):
+    """A metric's value in one setting, with its rank where metrics were compared."""
+
+    value: float
+    rank: int | None
+    story: str
+    """The cell in words."""
+
+
+class RankColumn(NamedTuple):
+    """A setting: columns side by side that share a head stand below it; both may be explained."""
+
+    head: str
+    name: str
+    head_help: str = ""
+    name_help: str = ""
+
+
+@dataclass(frozen=True)
+class RankMap:
+    """A row per metric, a column per setting; the better the rank, the darker the cell."""
+
+    title: str
+    metrics: Sequence[str]
+    columns: Sequence[RankColumn]
+    cells: Sequence[Sequence[RankCell | None]]
+    """A row for each metric; None where its agreement is undefined."""
+    caption: str = ""
+    narrow: ClassVar[bool] = True
+
+    @cached_property
+    def shown(self) -> list[RankCell]:
+        """The cells that have a value."""
+        return [cell for row in self.cells for cell in row if cell and drawable([cell.value])]
+
+    @property
+    def ranked(self) -> bool:
+        """Return whether any metrics were compared."""
+        return any(cell.rank is not None for cell in self.shown)
+
+    @property
+    def story(self) -> str:
+        """The chart in words: who has rank 1 in each setting."""
+        told = []
+        for k, column in enumerate(self.columns):
+            cells = [row[k] for row in self.cells]
+            first = [
+                name
+                for name, cell in zip(self.metrics, cells, strict=True)
+                if cell and cell.rank == 1
+            ]
+            told.append(f"{column.head}, {column.name}: rank 1 {', '.join(first) or 'nobody'}")
+        return f"Ranks of {len(self.metrics)} metrics. {'; '.join(told)}."
+
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
 _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
@@ -443,3 +727,26 @@ Chart: TypeAlias = (
     | RankMap
     | PairedIntervals
 )
+
+
+def chart_figure(chart: Chart) -> Figure:
+    """Return a figure for pages, drawings and terminals."""
+
+    def sketch(sheet: Sheet) -> list[str]:
+        from karat.report.charts.letters import chart_sketch
+
+        return chart_sketch(chart, sheet)
+
+    return Figure(chart.title, chart, chart.caption, sketch)
+
+
+def intervals_figure(
+    title: str,
+    axis: str,
+    items: Iterable[Interval],
+    base: float | None = None,
+    *,
+    narrow: bool = False,
+) -> Figure:
+    """Return a figure for pages and notebooks alone: a dot and a whisker for each item."""
+    return Figure(title, Intervals(title, axis, list(items), base, narrow=narrow))

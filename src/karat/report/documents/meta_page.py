@@ -13,21 +13,16 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from karat.meta.documents.reliability import single_segments_note
-from karat.meta.leaders import FEWEST_RANKED
-from karat.meta.system_scores import MOST_SCATTERS
-from karat.metrics.explain.differing import differing_words
-from karat.report.answers.metas import statistic_label
-from karat.report.charts.figures import chart_figure
-from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter
-from karat.report.documents.grids import grid_figures
-from karat.report.documents.metas import meta_document
+from karat.meta.full_report import MOST_SCATTERS
+from karat.meta.ranking import FEWEST_RANKED
+from karat.meta.reliability import single_segments_note
+from karat.metrics.differing import differing_words
+from karat.report.charts.models import Chart, Curves, HeatMap, Line, Point, Scatter, chart_figure
+from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
 from karat.report.documents.scores import decimals
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, metric_label, sentence_case
-from karat.report.model.table import (
+from karat.report.model import (
     Case,
     Cell,
     Column,
@@ -38,15 +33,18 @@ from karat.report.model.table import (
     Passage,
     Table,
     columns,
+    listing,
+    metric_label,
+    sentence_case,
+    several,
 )
+from karat.report.segment.document import grid_figures
 
 if TYPE_CHECKING:
-    from karat.meta.disagreements import Disagreement
-    from karat.meta.full_report import MetaReport
+    from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
     from karat.meta.ranking import MetaRow
-    from karat.meta.system_scores import SystemScatter, SystemScore
     from karat.metrics.base import Metric
-    from karat.metrics.explain.bitext import Explanation
+    from karat.metrics.gtm import Explanation
 
 _GAP = "Percentile by the metric minus percentile by humans, as shares."
 _APART = (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.metrics.base import Metric
-from karat.metrics.explain.differing import differing_words
+from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
 from karat.report.documents.scores import SEGMENT_ID, SYSTEM, decimals
-from karat.report.model.phrases import metric_label, score_digits
-from karat.report.model.table import (
+from karat.report.model import (
     Case,
     Cell,
     Column,
@@ -18,6 +17,8 @@ from karat.report.model.table import (
     Passage,
     Readers,
     Table,
+    metric_label,
+    score_digits,
 )
 
 _RANK = Column("rank", "Rank", align="right", help="1 is the worst, or the best.")

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import visible
-from karat.report.model.cells import Shown, is_missing, sections
-from karat.report.model.table import Document, Table
+from karat.report.model import Document, Shown, Table, is_missing, sections
 
 MISSING = "--"
 _SPECIAL = str.maketrans(

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from karat.errors import visible
-from karat.report.model.cells import sections
-from karat.report.model.table import Document, Figure, Table
-from karat.report.render.terminal import Sheet
+from karat.report.model import Document, Figure, Table, sections
+from karat.report.render.text import Sheet
 
 WIDTH = 100  # of drawings, in letters
 

@@ -8,8 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from karat.errors import InputError, no_formula, quoted
-from karat.report.model.cells import is_missing
-from karat.report.model.table import Cell, Column, Document, Row, Table
+from karat.report.model import Cell, Column, Document, Row, Table, is_missing
 
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from karat.errors import OutputError
 from karat.registry import Registry, call, check_that, origin, returned
-from karat.report.model.table import Document
+from karat.report.model import Document
 from karat.storage.output import write_atomically
 
 Renderer: TypeAlias = Callable[..., str | Iterable[str]]
@@ -22,13 +22,13 @@ RENDERERS: Registry[Renderer] = Registry(
     "renderers",
     "format",
     {
-        "text": "karat.report.render.plain_text:render_text",
+        "text": "karat.report.render.text:render_text",
         "json": "karat.report.render.records:render_json",
         "tsv": "karat.report.render.records:render_tsv",
         "csv": "karat.report.render.records:render_csv",
         "md": "karat.report.render.markdown:render_markdown",
         "latex": "karat.report.render.latex:render_latex",
-        "html": "karat.report.render.webpage:render_html",
+        "html": "karat.report.render.html:render_html",
         "svg": "karat.report.render.svg:render_svg",
     },
     check=check_that(callable, "format", "a function from a document to text"),

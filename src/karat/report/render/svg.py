@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from karat.errors import InputError
+import re
+from functools import cache
+from typing import Any
+
+from karat.errors import InputError, MissingExtra, visible
+from karat.report.charts.models import Chart
 from karat.report.charts.svg import frame as svg
-from karat.report.model.table import Document
-from karat.report.page.markup import Look, element, quote, shape
-from karat.report.page.page import palette
+from karat.report.markup import Look, element, palette, quote, shape
+from karat.report.model import Document, Figure
 
 MARGIN = 16.0
 HEADING = 28.0
@@ -30,3 +34,43 @@ def render_svg(document: Document) -> str:
     told = "; ".join(figure.title for figure in document.figures)
     body = [style, paper, *parts]
     return svg.chart(document.title, told, y, body, width, fluid=False, role="group") + "\n"
+
+
+INK = "#1c2026"
+FONTS = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
+RESOLUTION = 240  # pixels per inch
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+_VARIABLE = re.compile(r'"var\(--[a-z0-9-]+, (#[0-9a-f]{6})\)"')
+_SHEET = b"""\
+#set document(title: sys.inputs.title, date: none)
+#set page(width: auto, height: auto, margin: 0pt)
+#image(bytes(sys.inputs.drawing), format: "svg", width: 6.5in)
+"""
+"""The drawing alone on its page, as wide as the text of most papers."""
+
+
+def chart_file(chart: Chart, kind: str) -> bytes:
+    """Return the bytes of a png, pdf or svg file."""
+    drawing = render_svg(Document(chart.title, (Figure(chart.title, chart),), "", {}))
+    # Plain colours, which any program reads; words in it are left alone.
+    drawing = _VARIABLE.sub(r'"\1"', _STYLE.sub("", drawing))
+    drawing = drawing.replace('"currentColor"', f'"{INK}"')
+    drawing = drawing.replace('"system-ui, sans-serif"', f'"{FONTS}"')
+    if kind == "svg":
+        return drawing.encode()
+    given = {"title": visible(chart.title), "drawing": drawing}
+    made: bytes = typesetter().compile(_SHEET, format=kind, ppi=RESOLUTION, sys_inputs=given)
+    return made
+
+
+@cache
+def typesetter() -> Any:
+    """Return what turns drawings into other files; MissingExtra if it is not installed."""
+    try:
+        from typst import Compiler
+    except ImportError as error:
+        raise MissingExtra(
+            "charts as PNG and PDF files need the package typst: "
+            "pip install 'karat[charts]'; reports with -f html or -f svg do without it"
+        ) from error
+    return Compiler()

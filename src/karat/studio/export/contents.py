@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from karat.evalset.draws import Draw
@@ -40,7 +41,7 @@ class Output(NamedTuple):
     text: str
 
 
-class Answer(NamedTuple):
+class ExportedAnswer(NamedTuple):
     """The newest complete answer to an assignment."""
 
     id: int
@@ -57,7 +58,7 @@ class Answer(NamedTuple):
     probability: float | None
 
 
-class Decision(NamedTuple):
+class ExportedDecision(NamedTuple):
     """An adjudication that counts."""
 
     id: int
@@ -83,19 +84,19 @@ class Contents:
     draws: tuple[Draw, ...]
     names: Mapping[int, str]
     """Assessors, or their pseudonyms."""
-    answers: tuple[Answer, ...]
-    decisions: tuple[Decision, ...]
+    answers: tuple[ExportedAnswer, ...]
+    decisions: tuple[ExportedDecision, ...]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems in the order of the set."""
         return tuple(dict.fromkeys(one.system for one in self.outputs.values()))
 
-    def of_task(self, task: str) -> Iterator[Answer]:
+    def of_task(self, task: str) -> Iterator[ExportedAnswer]:
         """Yield the answers of one task."""
         return (one for one in self.answers if one.task == task)
 
-    def decided(self, task: str) -> Iterator[Decision]:
+    def decided(self, task: str) -> Iterator[ExportedDecision]:
         """Yield the decisions of one task."""
         return (one for one in self.decisions if one.task == task)
 
@@ -160,7 +161,7 @@ def pseudonym(assessor: int) -> str:
 
 def items_in(connection: sqlite3.Connection) -> dict[int, Item]:
     """Return the items by id, in the order of the set."""
-    return {row[0]: _item(row) for row in connection.execute(_ITEMS + " ORDER BY ord, id")}
+    return {row[0]: _parse_item(row) for row in connection.execute(_ITEMS + " ORDER BY ord, id")}
 
 
 def read_item(store: Store, item: int) -> Contents:
@@ -170,7 +171,7 @@ def read_item(store: Store, item: int) -> Contents:
         answers = connection.execute(ANSWERS + " AND a.item = ? ORDER BY j.id", (item,))
         return Contents(
             project_in(connection),
-            items={row[0]: _item(row) for row in rows},
+            items={row[0]: _parse_item(row) for row in rows},
             outputs={},
             nuggets={},
             draws=(),
@@ -180,9 +181,9 @@ def read_item(store: Store, item: int) -> Contents:
         )
 
 
-def decisions_in(connection: sqlite3.Connection) -> tuple[Decision, ...]:
+def decisions_in(connection: sqlite3.Connection) -> tuple[ExportedDecision, ...]:
     """Return the decisions that count."""
-    return tuple(map(_decision, connection.execute(_DECISIONS)))
+    return tuple(map(_parse_decision, connection.execute(_DECISIONS)))
 
 
 def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, Output]:
@@ -219,7 +220,7 @@ def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
     )
 
 
-def _item(row: tuple[Any, ...]) -> Item:
+def _parse_item(row: tuple[Any, ...]) -> Item:
     return Item._make((*row[:4], tuple(json.loads(row[4]))))
 
 
@@ -238,19 +239,19 @@ def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
 
 def answers_of(
     connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]
-) -> tuple[Answer, ...]:
+) -> tuple[ExportedAnswer, ...]:
     """Return the answers of rows of `ANSWERS`, without labels of nuggets that left the key."""
     dropped: dict[int, set[str]] = {}
     for item, nugget in connection.execute("SELECT item, nugget FROM nugget WHERE dropped"):
         dropped.setdefault(item, set()).add(nugget)
-    return tuple(_without(_answer(row), dropped) for row in rows)
+    return tuple(_drop_labels(_parse_answer(row), dropped) for row in rows)
 
 
-def _answer(row: tuple[Any, ...]) -> Answer:
-    return Answer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
+def _parse_answer(row: tuple[Any, ...]) -> ExportedAnswer:
+    return ExportedAnswer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
 
 
-def _without(one: Answer, dropped: Mapping[int, set[str]]) -> Answer:
+def _drop_labels(one: ExportedAnswer, dropped: Mapping[int, set[str]]) -> ExportedAnswer:
     if one.task != "nuggets" or one.item not in dropped:
         return one
     gone, labels = dropped[one.item], one.value["nuggets"].items()
@@ -258,5 +259,23 @@ def _without(one: Answer, dropped: Mapping[int, set[str]]) -> Answer:
     return one._replace(value={**one.value, "nuggets": kept})
 
 
-def _decision(row: tuple[Any, ...]) -> Decision:
-    return Decision._make((*row[:6], json.loads(row[6]), *row[7:]))
+def _parse_decision(row: tuple[Any, ...]) -> ExportedDecision:
+    return ExportedDecision._make((*row[:6], json.loads(row[6]), *row[7:]))
+
+
+def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
+    """Return `system 1` and so on, in an order that tells nothing of the set's order or names."""
+
+    def drawn(system: str) -> bytes:
+        return sha256(f"{project.seed}\n{project.set_digest}\n{system}".encode()).digest()
+
+    ordered = sorted({*systems}, key=drawn)
+    width = len(str(len(ordered)))
+    return {name: f"system {k:0{width}}" for k, name in enumerate(ordered, 1)}
+
+
+def masked(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
+    """Return outputs with pseudonyms, in the order of these."""
+    known = pseudonyms((one.system for one in outputs.values()), project)
+    found = [one._replace(system=known[one.system]) for one in outputs.values()]
+    return {one.id: one for one in sorted(found, key=lambda one: (one.system, one.item))}

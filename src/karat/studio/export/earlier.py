@@ -16,17 +16,17 @@ from uuid import UUID, uuid5
 from karat.errors import InputError, short
 from karat.estimation.planning import ASSUMED
 from karat.evalset.draws import SEGMENT, Draw
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL
+from karat.evalset.judgements import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment.drawn import NOT_RANDOM, drawn_with
 from karat.studio.assignment.rounds import add_units
 from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.clock import stamp
-from karat.studio.store.events import record
+from karat.studio.store.assignments import shown_in
+from karat.studio.store.draws import NOT_RANDOM, drawn_with
+from karat.studio.store.events import record, stamp
 from karat.studio.store.projects import Project, project
-from karat.studio.store.shown import shown_in
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.nuggets import LABELS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
@@ -27,12 +27,16 @@ from karat.studio.export.labels import (
     labels_of,
     without_ties,
 )
-from karat.studio.export.log import log_lines
-from karat.studio.export.preferences import TIE, preference_lines, win_lines
+from karat.studio.export.log import log_lines, restore
 from karat.studio.export.sets import evalset_of, key_of, nuggets_of
 from karat.studio.export.spans import appraise_lines, mqm_lines
+from karat.studio.export.values import TIE, preference_lines, win_lines
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
+
+if TYPE_CHECKING:
+    from karat.studio.checking import StoreCheck
+
 
 ALL = "all"
 PRIVATE = ("log.jsonl",)
@@ -185,3 +189,43 @@ def _check_fits(name: str, given: Exported) -> None:
     if name not in FORMATS or not _fits(name, settings):
         known = ", ".join(formats_of(settings))
         raise InputError(f"the project has nothing for the format {name}: expected one of {known}")
+
+
+def export_studio(
+    store: GivenPath,
+    target: GivenPath,
+    format: str = ALL,
+    anonymous: bool = False,
+    spreadsheet_safe: bool = False,
+) -> tuple[str, ...]:
+    """Write the judgements of a studio to files; return the formats written.
+
+    Args:
+        store: file of judgements; a studio may be using it.
+        target: file or folder that does not exist yet.
+        format: name of a format, or `all` for a folder with each format of the project's task.
+        anonymous: write pseudonyms instead of the names of assessors.
+        spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
+    """
+    with Store.reading(store) as opened, opened.intact():
+        return export_store(opened, target, format, anonymous, spreadsheet_safe)
+
+
+def import_studio(log: GivenPath, store: GivenPath) -> None:
+    """Make a file of judgements from its log; `open_studio` gives each assessor a new link.
+
+    Args:
+        log: log that `export_studio` wrote, or the folder that has it.
+        store: file to make.
+    """
+    restore(log, store)
+
+
+def check_studio(store: GivenPath) -> StoreCheck:
+    """Check a file of judgements: the database, references between rows, what may not change.
+
+    Args:
+        store: file of judgements; a studio may be using it.
+    """
+    with Store.reading(store) as opened:
+        return opened.check()

@@ -19,7 +19,16 @@ from karat.studio.export.decided import decided_label, pair_name
 from karat.studio.export.preferences import MAJORITY, TIE, WON, pair_labels
 from karat.studio.export.sets import NUGGETS, nuggets_of
 from karat.studio.export.spans import csv_line
-from karat.studio.export.values import Value, values_of
+from karat.studio.export.values import (
+    MAJORITY,
+    TIE,
+    WON,
+    Value,
+    decided_label,
+    pair_labels,
+    pair_name,
+    values_of,
+)
 from karat.studio.tasks import TASKS
 
 MEAN = "mean"
@@ -145,7 +154,7 @@ def judged_lines(contents: Contents, spreadsheet_safe: bool = False) -> Iterator
         )
 
 
-def _rows(contents: Contents, answer: Answer) -> Iterator[tuple[object, ...]]:
+def _rows(contents: Contents, answer: ExportedAnswer) -> Iterator[tuple[object, ...]]:
     item, judge = contents.items[answer.item], contents.names[answer.assessor]
     share = "" if answer.probability is None else answer.probability
     after = answer.value.get("comment", ""), answer.ms, answer.time, answer.reason, share
@@ -156,7 +165,7 @@ def _rows(contents: Contents, answer: Answer) -> Iterator[tuple[object, ...]]:
         yield (*before, PERSON, about, _plain(value), *after, answer.uuid)
 
 
-def _values(answer: Answer) -> list[tuple[int, str, Any]]:
+def _values(answer: ExportedAnswer) -> list[tuple[int, str, Any]]:
     rows = TASKS[answer.task].to_judgements(answer.value, answer.outputs)
     if answer.task == "pairs":
         return rows[:1]  # the other output's is the rest

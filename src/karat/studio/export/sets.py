@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from types import MappingProxyType
 
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
-from karat.evalset.reading import Reading
+from karat.evalset.judgements import ADJUDICATED, PERSON
+from karat.evalset.reading import Place, Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
@@ -87,7 +89,7 @@ def nuggets_of(contents: Contents) -> NuggetSet:
         segment = contents.items[output.item].segment
         responses[output.system].append((segment, Response(output.text)))
     runs = {tag: make_run(tag, own) for tag, own in responses.items()}
-    rows = Judgements(tuple(_labels(contents)))
+    rows = Judgements(tuple(_nugget_judgements(contents)))
     return NuggetSet(contents.project.name, key_of(contents).key, MappingProxyType(runs), rows)
 
 

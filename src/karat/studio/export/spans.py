@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, OutputError, no_formula, quoted
-from karat.evalset.formats.mqm import WEIGHTS
+from karat.evalset.formats.wmt import WEIGHTS
 from karat.studio.export.contents import Contents
-from karat.studio.export.decided import decided_spans
+from karat.studio.export.values import decided_spans
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),

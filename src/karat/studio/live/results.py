@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
-from karat.studio.live.agreement import LiveAgreement, live_agreement
-from karat.studio.live.coverage import Coverage, coverage
-from karat.studio.live.disputes import Dispute, disputes
-from karat.studio.live.estimates import LiveEstimate, estimates
-from karat.studio.live.progress import Work, work_done
+from karat.errors import KaratError, OutputError
+from karat.studio.disputes import Dispute, disputes
+from karat.studio.live.progress import Coverage, Workload, coverage, work_done
 from karat.studio.live.state import Version, version_in
-from karat.studio.store.clock import stamp
+from karat.studio.live.statistics import LiveAgreement, LiveEstimate, estimates, live_agreement
+from karat.studio.store.events import stamp
 from karat.studio.store.projects import REVEALED
 from karat.studio.store.store import Store
 
@@ -26,7 +34,7 @@ class LiveResults(NamedTuple):
     """When they were computed."""
     coverage: Coverage
     agreement: LiveAgreement
-    work: Mapping[int, Work]
+    work: Mapping[int, Workload]
     disputes: list[Dispute]
     """The largest."""
     estimates: list[LiveEstimate]
@@ -47,3 +55,132 @@ def live_results(store: Store) -> LiveResults:
             disputes(store)[:MOST_DISPUTES],
             estimates(store) if told else [],
         )
+
+
+LOWER = 10
+"""The priority: steps below that of the studio."""
+
+
+class Worker:
+    """The process, as the studio knows it; one question at a time."""
+
+    def __init__(self, path: Path) -> None:
+        context = get_context("spawn")
+        try:
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=serve, args=(theirs, str(path)), daemon=True)
+            self._process.start()
+        except OSError as error:
+            why = error.strerror or error
+            raise OutputError(f"the live results could not be computed: {why}") from None
+        theirs.close()  # so that an end of the process is noticed
+
+    def ask(self) -> LiveResults:
+        """Return the results as they are now."""
+        try:
+            self._pipe.send(None)
+            found = self._pipe.recv()
+        except (EOFError, OSError):
+            raise OutputError("the live results could not be computed: try again") from None
+        if isinstance(found, KaratError):
+            raise found
+        results: LiveResults = found
+        return results
+
+
+def serve(pipe: Connection, path: str) -> None:
+    """Compute whenever asked, until the studio ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the studio, and that ends this
+    if hasattr(os, "nice"):
+        os.nice(LOWER)
+    with suppress(OSError):  # the studio no longer listens
+        try:
+            with Store.reading(path) as store:
+                while _asked(pipe):
+                    pipe.send(_results(store))
+        except KaratError as error:  # it is not a store any more
+            if _asked(pipe):
+                pipe.send(error)
+
+
+def _results(store: Store) -> LiveResults | KaratError:
+    try:
+        with store.intact():
+            return live_results(store)
+    except KaratError as error:
+        return error
+
+
+def _asked(pipe: Connection) -> bool:
+    try:
+        pipe.recv()
+    except (EOFError, OSError):
+        return False
+    return True
+
+
+FEW = 5000
+"""Judgements of which results take a fraction of a second."""
+PATIENCE = 0.5
+"""Seconds that somebody waits for newer results."""
+
+
+class Latest:
+    """The results of one store."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._known: LiveResults | None = None
+        self._fault: KaratError | None = None
+        self._busy = False
+        self._rests_until = 0.0
+        self._worker: Worker | None = None
+
+    def get(self, store: Store) -> LiveResults | None:
+        """Return the newest results; None if there are none yet."""
+        with store.read() as connection:
+            version = version_in(connection)
+        with self._changed:
+            if self._is_known(version):
+                return self._known
+            if version.judgement < FEW:
+                self._known = live_results(store)
+                return self._known
+            self._begin(store)
+            self._changed.wait_for(lambda: self._is_known(version) or not self._busy, PATIENCE)
+            if self._fault and self._known is None:
+                raise self._fault
+            return self._known
+
+    def _is_known(self, version: Version) -> bool:
+        return self._known is not None and self._known.version == version
+
+    def _begin(self, store: Store) -> None:
+        """Let the process compute, if it does not yet and has rested."""
+        if not self._busy and time.monotonic() >= self._rests_until:
+            self._busy = True
+            threading.Thread(target=self._compute, args=(store,), daemon=True).start()
+
+    def _compute(self, store: Store) -> None:
+        begun, found, fault = time.monotonic(), None, None
+        try:
+            self._worker = self._worker or Worker(store.path)
+            found = self._worker.ask()
+        except KaratError as error:
+            self._worker, fault = None, error
+        with self._changed:
+            self._known, self._fault = found or self._known, fault
+            self._busy = False
+            self._rests_until = 2 * time.monotonic() - begun  # as long as it took
+            self._changed.notify_all()
+
+
+_LATEST: WeakKeyDictionary[Store, Latest] = WeakKeyDictionary()
+_LATEST_LOCK = threading.Lock()
+
+
+def latest_results(store: Store) -> LiveResults | None:
+    """Return the newest results of an open store; None if they are being computed."""
+    with _LATEST_LOCK:
+        latest = _LATEST.setdefault(store, Latest())
+    return latest.get(store)

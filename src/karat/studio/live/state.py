@@ -16,19 +16,19 @@ from weakref import WeakKeyDictionary
 
 from karat.studio.export.contents import (
     ANSWERS,
-    Answer,
     Contents,
+    ExportedAnswer,
     Item,
     Output,
     answers_of,
     decisions_in,
     draws_in,
     items_in,
+    masked,
     names_in,
     nuggets_in,
     outputs_in,
 )
-from karat.studio.export.pseudonyms import masked
 from karat.studio.store.projects import REVEALED, project_in
 from karat.studio.store.store import Store
 
@@ -69,7 +69,7 @@ class LiveState:
     newest: int = 0
     edits: int = 0
     """Edits of the key that texts and answers take into account."""
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, ExportedAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     newest_contents: tuple[Version, Contents] | None = None
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
@@ -128,12 +128,12 @@ class LiveState:
 
 
 _STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
-_GUARD = threading.Lock()
+_STATES_LOCK = threading.Lock()
 
 
 def state_of(store: Store) -> LiveState:
     """Return the state of an open store."""
-    with _GUARD:
+    with _STATES_LOCK:
         return _STATES.setdefault(store, LiveState())
 
 

@@ -4,28 +4,145 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from karat.errors import InputError, MissingExtra, quoted, short
-from karat.evalset.sets import check_known
+from karat.errors import InputError, MissingExtra, OutputError, quoted, short, visible
+from karat.evalset.loading import EVALSETS, load_evalset
+from karat.evalset.sets import EvalSet, check_known
+from karat.nuggets.formats.loading import is_nuggets, load_nuggets
+from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.storage.paths import as_path
-from karat.studio.assignment.rounds import prepare_rounds
-from karat.studio.opening.asked import PORT, TOKEN_VARIABLE, Asked, check_listed
-from karat.studio.opening.stores import Given, Tell, check_given, open_store, place_of
-from karat.studio.store.assessors import OWNER, check_name
-from karat.studio.store.store import Store
+from karat.storage.output import as_path
+from karat.studio.export.earlier import take_earlier
+from karat.studio.formats import is_store
+from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed
+from karat.studio.opening.outputs import is_outputs, read_outputs
+from karat.studio.opening.settings import (
+    asked_task,
+    check_options,
+    check_set,
+    check_task,
+    settings_of,
+)
+from karat.studio.sampling import prepare_rounds
+from karat.studio.store.assessors import OWNER, check_name, recover_owner
+from karat.studio.store.projects import Project, has_project, import_set, project
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.store import Store, read_by_others, remove_store
 
 if TYPE_CHECKING:
     import socket
 
-    from karat.studio.web.links import Link
     from karat.studio.web.server import Server
-    from karat.studio.web.studio import Studio
+    from karat.studio.web.studio import Studio, StudioLink
+
+
+Given = str | os.PathLike[str] | EvalSet | NuggetSet
+Tell = Callable[[str], None]
+
+
+def check_given(given: Given) -> None:
+    """Refuse what is no set, nor its name or path."""
+    if not isinstance(given, str | os.PathLike | EvalSet | NuggetSet):
+        raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
+
+
+def place_of(given: Given) -> Path:
+    """Return the file of judgements if none is named: a store itself, else one in this folder."""
+    if not isinstance(given, EvalSet | NuggetSet) and is_store(Path(given)):
+        return Path(given)
+    name = given.name if isinstance(given, EvalSet | NuggetSet) else os.path.abspath(given)
+    return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
+
+
+def open_store(
+    given: Given, where: Path, asked: StudioOptions, progress: Progress, tell: Tell
+) -> Store:
+    """Open the store of a set, or make it; `tell` is called with what a user should know."""
+    if where.is_dir():
+        raise InputError(f"--store {short(where)} is a folder: expected a file")
+    if where.exists():
+        return _reopen(given, where, asked, progress, tell)
+    if not os.access(where.parent, os.W_OK):
+        raise OutputError(f"cannot write to the folder of {short(where)}: use --store FILE")
+    found, settings = _load_set(given, asked, progress, tell)
+    store = Store.create(where)
+    try:
+        import_set(store, found, settings, progress)
+        if asked.earlier:
+            people = len(take_earlier(store, found))
+            tell(f"Judgements of {people:,} assessor{'s' * (people != 1)} were taken over.")
+    except BaseException:
+        store.close()
+        remove_store(where)
+        raise
+    tell(f"{where} is new: judgements are saved there")
+    return store
+
+
+def _reopen(
+    given: Given, where: Path, asked: StudioOptions, progress: Progress, tell: Tell
+) -> Store:
+    """Open a store again, which must be of the same set and settings.
+
+    A set that is no longer there is not needed, and a store needs no set.
+    """
+    store = Store.open(where)
+    try:
+        with store.intact():
+            if not has_project(store):  # the import was cut off
+                import_set(store, *_load_set(given, asked, progress, tell), progress)
+            found = project(store)
+            check_task(where, asked, found.settings)
+            check_options(where, asked, found.settings)
+            same = _has_same_texts(given, where, asked, found, progress)
+            tell(f"{where} continues: {visible(found.name)}")
+        if read_by_others(where):
+            tell(f"Other users of this machine can read {where}: close it with chmod 600.")
+        if not same:
+            tell("Its texts differ from those of the set now: those in the file are judged.")
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _has_same_texts(
+    given: Given, where: Path, asked: StudioOptions, found: Project, progress: Progress
+) -> bool:
+    """Return whether a set still has the texts of the store; another set is refused."""
+    if not isinstance(given, EvalSet | NuggetSet) and Path(given) == where:
+        return True
+    try:
+        read, settings = _load_set(given, asked, progress)
+    except InputError:
+        return True
+    return check_set(where, read, settings, found)
+
+
+def _load_set(
+    given: Given, asked: StudioOptions, progress: Progress = silent, tell: Tell = lambda line: None
+) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
+    """Return a set of either kind, and the settings of its project."""
+    nuggets = isinstance(given, NuggetSet) or (not isinstance(given, EvalSet) and is_nuggets(given))
+    tasks = asked_task(asked, asked.task or ("nuggets" if nuggets else "ratings"))
+    if asked.runs and (not nuggets or isinstance(given, NuggetSet)):
+        name = given.name if isinstance(given, EvalSet | NuggetSet) else os.fspath(given)
+        raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
+    if isinstance(given, EvalSet | NuggetSet):
+        found = given
+    elif nuggets:
+        found = load_nuggets(given, asked.runs, progress=progress)
+    elif is_outputs(Path(given)) and not EVALSETS.recognise(Path(given)):
+        found = read_outputs(Path(given), tell)
+    else:
+        found = load_evalset(given, progress=progress)
+    return found, settings_of(asked, tasks, found)
+
 
 SHORTEST_TOKEN = 16
 MOST_READ = 10_000
@@ -43,7 +160,7 @@ class OpenStudio:
     """The file of judgements."""
     links: Mapping[str, str]
     """Name -> link; `owner` is you."""
-    people: tuple[Link, ...]
+    people: tuple[StudioLink, ...]
     """Everybody who is invited, with the role and the path of the link."""
     _studio: Studio
     _bound: socket.socket
@@ -122,8 +239,8 @@ def open_studio(
             `random_share`, `lease_seconds`, `runs` (of a nugget key), `earlier` (take over the
             judgements of the set).
     """
-    check_known("setting", settings, [one.name for one in fields(Asked)], "a studio")
-    asked = Asked(**settings)
+    check_known("setting", settings, [one.name for one in fields(StudioOptions)], "a studio")
+    asked = StudioOptions(**settings)
     found = prepare(given, store, asked, assessors, host, port, token, progress)
     try:
         found.start()
@@ -136,7 +253,7 @@ def open_studio(
 def prepare(
     given: Given,
     store: str | os.PathLike[str] | None,
-    asked: Asked,
+    asked: StudioOptions,
     assessors: Sequence[str],
     host: str | None,
     port: int,
@@ -147,10 +264,8 @@ def prepare(
     """Open the store and the port, and invite assessors; nothing is answered yet."""
     address = _address(host, token)
     _check_installed()
-    from karat.studio.web.keys import Keys
-    from karat.studio.web.links import links
     from karat.studio.web.server import listen
-    from karat.studio.web.studio import Studio
+    from karat.studio.web.studio import Keys, Studio, links
 
     check_given(given)
     check_listed("assessors", assessors)
@@ -198,7 +313,7 @@ def chosen_token(token: str | None, file: str | None) -> str | None:
 
 
 def _address(host: str | None, token: str | None) -> str:
-    from karat.studio.web.hosts import LOOPBACK
+    from karat.studio.web.guard import LOOPBACK
     from karat.studio.web.studio import LONGEST_TOKEN
 
     for name, given in (("host", host), ("token", token)):
@@ -230,8 +345,18 @@ def _reached(host: str) -> str:
     """Return the name under which others reach an address."""
     import socket
 
-    from karat.studio.web.hosts import EVERYWHERE
+    from karat.studio.web.guard import EVERYWHERE
 
     if host in EVERYWHERE:
         return socket.gethostname()
     return f"[{host}]" if ":" in host else host
+
+
+def recover_link(path: str | os.PathLike[str], name: str = OWNER) -> str:
+    """Return the path of a new owner's link; the studio may be running."""
+    from karat.studio.web.studio import Keys
+
+    with Store.open(path, exclusive=False, may_be_empty=False) as store:
+        token = recover_owner(store, name)
+        Keys.beside(store.path).add(name, token)
+    return f"/join/{token}"

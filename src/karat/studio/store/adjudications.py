@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.store.clock import stamp
-from karat.studio.store.judgements import Stored, check_uuid, json_text
+from karat.studio.store.events import stamp
+from karat.studio.store.judgements import StoredRow, check_uuid, json_text
 from karat.studio.store.projects import check_blind
 from karat.studio.store.store import Store
 from karat.studio.tasks.task import is_whole, wrong_text
@@ -39,7 +39,7 @@ class Adjudication(NamedTuple):
     """The uuid of the newest decision on the same thing; None if this is the first."""
 
 
-class Decided(NamedTuple):
+class AdjudicationRow(NamedTuple):
     """A stored decision."""
 
     id: int
@@ -57,7 +57,7 @@ class Decided(NamedTuple):
 
 def adjudicate(
     store: Store, assessor_id: int, given: Adjudication, now: datetime | None = None
-) -> Stored:
+) -> StoredRow:
     """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
     _check(given)
     text = None if given.value is None else json_text(given.value)
@@ -76,10 +76,10 @@ def adjudicate(
                 *(assessor_id, seen, _superseded(connection, given), stamp(now)),
             ),
         )
-        return Stored(int(added.lastrowid or 0), False)
+        return StoredRow(int(added.lastrowid or 0), False)
 
 
-def decisions(store: Store, every: bool = False) -> list[Decided]:
+def decisions(store: Store, every: bool = False) -> list[AdjudicationRow]:
     """Return the decisions that count, or `every` row, undone and replaced ones, too."""
     newest = (
         "1"
@@ -97,9 +97,9 @@ def decisions(store: Store, every: bool = False) -> list[Decided]:
     return [_decided(row) for row in rows]
 
 
-def _decided(row: Sequence[Any]) -> Decided:
+def _decided(row: Sequence[Any]) -> AdjudicationRow:
     value = None if row[6] is None else json.loads(row[6])
-    return Decided._make((*row[:6], value, row[7], tuple(json.loads(row[8])), *row[9:]))
+    return AdjudicationRow._make((*row[:6], value, row[7], tuple(json.loads(row[8])), *row[9:]))
 
 
 def _check(given: Adjudication) -> None:
@@ -140,7 +140,7 @@ def _check_target(connection: sqlite3.Connection, given: Adjudication) -> None:
 
 def _repeated(
     connection: sqlite3.Connection, assessor: int, given: Adjudication, text: str | None, seen: str
-) -> Stored | None:
+) -> StoredRow | None:
     row = connection.execute(
         "SELECT j.id, j.assessor, j.task, j.item, j.output, j.about, j.value, j.seen, b.uuid "
         "FROM adjudication j LEFT JOIN adjudication b ON b.id = j.supersedes WHERE j.uuid = ?",
@@ -151,7 +151,7 @@ def _repeated(
     target = (given.task, given.item, given.output, given.about)
     if row[1:] != (assessor, *target, text, seen, given.supersedes):
         raise InputError(f"uuid {given.uuid} stands for another decision: make a new one")
-    return Stored(row[0], True)
+    return StoredRow(row[0], True)
 
 
 def _superseded(connection: sqlite3.Connection, given: Adjudication) -> int | None:

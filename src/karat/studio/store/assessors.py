@@ -13,9 +13,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.studio.store.clock import stamp
-from karat.studio.store.events import record
-from karat.studio.store.order import mixed
+from karat.studio.store.draws import mixed
+from karat.studio.store.events import record, stamp
 from karat.studio.store.store import Store
 from karat.studio.tasks.task import is_whole
 

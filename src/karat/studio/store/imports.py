@@ -144,7 +144,7 @@ def _predicted(evalset: EvalSet, settings: ProjectSettings, progress: Progress) 
     """Return the values of the predictor, systems x segments; None without one."""
     if settings.predictor is None:
         return None
-    from karat.estimation.judge_values import judge_values
+    from karat.estimation.samples import judge_values
 
     scales = settings.tasks.get("ratings", {}).get("scales", ())
     dimension = scales[0]["dimension"] if scales else ""

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from karat.errors import InputError, quoted
-from karat.studio.store.clock import now as time_of_now
-from karat.studio.store.clock import stamp
+from karat.studio.store.assignments import settings_of, shown_in
+from karat.studio.store.events import now as time_of_now
+from karat.studio.store.events import stamp
 from karat.studio.store.projects import check_open
-from karat.studio.store.shown import settings_of, shown_in
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_done, is_whole
@@ -37,7 +37,7 @@ THEN NULL ELSE j.id END
 """The newest judgement j of an assignment a if it is complete: it has all nuggets of the key."""
 
 
-class Judgement(NamedTuple):
+class SentJudgement(NamedTuple):
     """An answer as a client sends it."""
 
     uuid: str
@@ -50,14 +50,14 @@ class Judgement(NamedTuple):
     """The uuid of the newest judgement of the assignment; None if this is the first."""
 
 
-class Stored(NamedTuple):
+class StoredRow(NamedTuple):
     """The row of a judgement, and whether it was there already."""
 
     id: int
     duplicate: bool
 
 
-class Row(NamedTuple):
+class StoredJudgement(NamedTuple):
     """A stored judgement with what it is about."""
 
     id: int
@@ -75,8 +75,8 @@ class Row(NamedTuple):
 
 
 def judge(
-    store: Store, assessor_id: int, judgement: Judgement, now: datetime | None = None
-) -> Stored:
+    store: Store, assessor_id: int, judgement: SentJudgement, now: datetime | None = None
+) -> StoredRow:
     """Store an answer, which is on the disk when this returns; what is wrong is refused."""
     text = _checked(judgement)
     return _add(store, assessor_id, judgement, text, now)
@@ -89,19 +89,19 @@ def undo(
     of_assignment: int,
     supersedes: str | None = None,
     now: datetime | None = None,
-) -> Stored:
+) -> StoredRow:
     """Take the newest answer of an assignment back by a row without a value.
 
     `supersedes` is the uuid of that answer; without it, the newest is taken back, whatever it is.
     """
-    taken_back = Judgement(uuid, of_assignment, None, 0, supersedes)
+    taken_back = SentJudgement(uuid, of_assignment, None, 0, supersedes)
     _check_ids(taken_back)
     return _add(store, assessor_id, taken_back, None, now)
 
 
 def _add(
-    store: Store, assessor: int, given: Judgement, text: str | None, now: datetime | None
-) -> Stored:
+    store: Store, assessor: int, given: SentJudgement, text: str | None, now: datetime | None
+) -> StoredRow:
     with store.write() as connection:
         if found := _repeated(connection, assessor, given, text):
             return found
@@ -124,7 +124,7 @@ def _add(
         mark(connection, assessor, given.assignment, id if complete else None, judged, time)
         if judged is None and lease is None:  # the slot was given back, and is taken again
             connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
-        return Stored(id, False)
+        return StoredRow(id, False)
 
 
 def mark(
@@ -149,8 +149,8 @@ def mark(
 
 
 def _repeated(
-    connection: sqlite3.Connection, assessor: int, given: Judgement, text: str | None
-) -> Stored | None:
+    connection: sqlite3.Connection, assessor: int, given: SentJudgement, text: str | None
+) -> StoredRow | None:
     """Return the row with the same uuid, which must have the same content."""
     row = connection.execute(
         "SELECT j.id, j.assessor, j.assignment, j.value, j.ms, b.uuid FROM judgement j "
@@ -162,7 +162,7 @@ def _repeated(
     before = row[5] if text is None and given.supersedes is None else given.supersedes
     if row[1:] != (assessor, given.assignment, text, given.ms, before):
         raise InputError(f"uuid {given.uuid} stands for another judgement: make a new one")
-    return Stored(row[0], True)
+    return StoredRow(row[0], True)
 
 
 def _own_assignment(
@@ -177,7 +177,7 @@ def _own_assignment(
     return row[0], row[1], row[2]
 
 
-def _superseded(connection: sqlite3.Connection, given: Judgement, undoes: bool) -> int | None:
+def _superseded(connection: sqlite3.Connection, given: SentJudgement, undoes: bool) -> int | None:
     """Return the newest row of the assignment, which must be the one that is replaced."""
     row = connection.execute(
         "SELECT id, uuid, value FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
@@ -195,7 +195,7 @@ def _superseded(connection: sqlite3.Connection, given: Judgement, undoes: bool) 
     return None if row is None else int(row[0])
 
 
-def _checked(given: Judgement) -> str:
+def _checked(given: SentJudgement) -> str:
     """Return the value as text of one spelling; a judgement of the wrong form is refused."""
     _check_ids(given)
     if not is_whole(given.ms) or not 0 <= given.ms <= LONGEST_TIME:
@@ -217,7 +217,7 @@ def json_text(value: object) -> str:
     return text
 
 
-def _check_ids(given: Judgement) -> None:
+def _check_ids(given: SentJudgement) -> None:
     check_uuid("uuid", given.uuid)
     if given.supersedes is not None:
         check_uuid("supersedes", given.supersedes)
@@ -236,19 +236,23 @@ def check_uuid(name: str, text: object) -> None:
         raise InputError(f"found {name}={quoted(text)}, {told}")
 
 
-_ROWS = """
+_HISTORY_ROWS = """
 SELECT j.id, j.uuid, a.id, j.assessor, a.task, a.item, a.outputs, j.value, j.ms, j.supersedes,
     j.time FROM judgement j JOIN assignment a ON a.id = j.assignment
 """
 
 
-def current(store: Store, assessor: int | None = None, assignment: int | None = None) -> list[Row]:
+def current(
+    store: Store, assessor: int | None = None, assignment: int | None = None
+) -> list[StoredJudgement]:
     """Return the newest row of each assignment, without drafts and what was taken back."""
     with store.read() as connection:
         return list(_rows(connection, "a.judged = j.id", assessor, assignment))
 
 
-def history(store: Store, assessor: int | None = None, assignment: int | None = None) -> list[Row]:
+def history(
+    store: Store, assessor: int | None = None, assignment: int | None = None
+) -> list[StoredJudgement]:
     """Return all rows in the order in which they were stored."""
     with store.read() as connection:
         return list(_rows(connection, "1", assessor, assignment))
@@ -256,12 +260,12 @@ def history(store: Store, assessor: int | None = None, assignment: int | None = 
 
 def _rows(
     connection: sqlite3.Connection, which: str, assessor: int | None, assignment: int | None
-) -> Iterator[Row]:
+) -> Iterator[StoredJudgement]:
     rows = connection.execute(
-        f"{_ROWS} WHERE {which} AND (?1 IS NULL OR j.assessor = ?1) "
+        f"{_HISTORY_ROWS} WHERE {which} AND (?1 IS NULL OR j.assessor = ?1) "
         "AND (?2 IS NULL OR a.id = ?2) ORDER BY j.id",
         (assessor, assignment),
     )
     for row in rows:
         value = None if row[7] is None else json.loads(row[7])
-        yield Row._make((*row[:6], tuple(json.loads(row[6])), value, *row[8:]))
+        yield StoredJudgement._make((*row[:6], tuple(json.loads(row[6])), value, *row[8:]))

@@ -12,13 +12,12 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.studio.store.assignments import settings_of
 from karat.studio.store.calibration import add_calibration
-from karat.studio.store.clock import stamp
-from karat.studio.store.events import record
+from karat.studio.store.draws import shuffled_ids
+from karat.studio.store.events import record, stamp
 from karat.studio.store.imports import Imported, items_of
-from karat.studio.store.order import shuffled_ids
 from karat.studio.store.settings import ProjectSettings
-from karat.studio.store.shown import settings_of
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 

@@ -27,7 +27,7 @@ class Show:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CalibrationItem:
     """Texts with a known answer, mixed in to see how well an assessor judges."""
 
     task: str
@@ -58,7 +58,7 @@ class ProjectSettings:
     """Items drawn at once: usefulness is computed again for each round."""
     predictor: str | None = None
     """A metric, or a model that judged the set, by which useful items are found."""
-    calibration: tuple[Calibration, ...] = ()
+    calibration: tuple[CalibrationItem, ...] = ()
     calibration_rate: float = 0.1
     """The share of assignments that are calibration, while some are left."""
     seed: int = 1
@@ -107,9 +107,9 @@ class ProjectSettings:
             ) from None
 
 
-def _calibration(found: dict[str, Any]) -> Calibration:
+def _calibration(found: dict[str, Any]) -> CalibrationItem:
     texts = {name: tuple(found[name]) for name in ("outputs", "references", "nuggets")}
-    return Calibration(**{**found, **texts})
+    return CalibrationItem(**{**found, **texts})
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

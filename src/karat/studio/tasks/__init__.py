@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from karat.studio.tasks.nuggets import Nuggets
-from karat.studio.tasks.pairs import Pairs
-from karat.studio.tasks.ratings import Ratings
-from karat.studio.tasks.spans import Spans
+from karat.studio.tasks.nuggets import NuggetTask
+from karat.studio.tasks.pairs import PairTask
+from karat.studio.tasks.ratings import RatingTask
+from karat.studio.tasks.spans import SpanTask
 from karat.studio.tasks.task import Task
 
-TASKS: dict[str, Task] = {task.name: task for task in (Ratings(), Pairs(), Spans(), Nuggets())}
+TASKS: dict[str, Task] = {
+    task.name: task for task in (RatingTask(), PairTask(), SpanTask(), NuggetTask())
+}

@@ -13,8 +13,8 @@ from typing import Any
 
 from karat.errors import quoted, short
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
-from karat.studio.tasks.shown import Shown
 from karat.studio.tasks.task import (
+    AssignmentView,
     first_wrong,
     is_done,
     only_known,
@@ -27,7 +27,7 @@ LABELS = {"support": SUPPORT, "partial": PARTIAL, "none": NOT}
 MOST_EVIDENCE = 50
 
 
-class Nuggets:
+class NuggetTask:
     """One response at a time, with all nuggets of its question."""
 
     name = "nuggets"
@@ -41,7 +41,7 @@ class Nuggets:
         """Return each response alone."""
         return [(one,) for one in outputs]
 
-    def check(self, value: object, shown: Shown) -> str:
+    def check(self, value: object, shown: AssignmentView) -> str:
         """Return what is wrong with an answer."""
         if told := wrong_parts(value, ("nuggets",)):
             return told
@@ -59,7 +59,7 @@ class Nuggets:
         missing = [id for id in known if id not in found]
         return f"no label for nugget {short(missing[0])}" if missing and is_done(given) else ""
 
-    def likeness(self, value: Any, answer: Any, shown: Shown) -> float:
+    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
         """Return the share of nuggets with the known label."""
         given, known = value["nuggets"], answer["nuggets"]
         return fmean(given[id]["label"] == known[id]["label"] for id in known)

@@ -12,16 +12,22 @@ from itertools import combinations
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.studio.tasks.shown import Shown
-from karat.studio.tasks.task import is_done, only_known, wrong_choice, wrong_parts, wrong_text
+from karat.studio.tasks.task import (
+    AssignmentView,
+    is_done,
+    only_known,
+    wrong_choice,
+    wrong_parts,
+    wrong_text,
+)
 
 CHOICES = ("first", "second", "tie")
-WON = {"first": 1.0, "second": 0.0, "tie": 0.5}
+FIRST_SHARES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 """The share of a win that the first output has, by choice."""
 _QUESTION = "Which of the two is better?"
 
 
-class Pairs:
+class PairTask:
     """Two outputs of one item."""
 
     name = "pairs"
@@ -40,7 +46,7 @@ class Pairs:
         """Return all pairs of outputs."""
         return list(combinations(outputs, 2))
 
-    def check(self, value: object, shown: Shown) -> str:
+    def check(self, value: object, shown: AssignmentView) -> str:
         """Return what is wrong with an answer."""
         if told := wrong_parts(value, ("choice",)):
             return told
@@ -50,7 +56,7 @@ class Pairs:
         allowed = CHOICES if shown.settings["ties"] else CHOICES[:2]
         return wrong_choice("choice", given.get("choice"), allowed)
 
-    def likeness(self, value: Any, answer: Any, shown: Shown) -> float:
+    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
         """Return 1 for the known choice; the known answer names outputs as the item has them."""
         better = answer["choice"]
         if better != "tie" and shown.outputs[0].id > shown.outputs[1].id:  # shown swapped
@@ -61,5 +67,5 @@ class Pairs:
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
         """Return the share of a win of each output: 1, 0 or a half."""
-        first = WON[value["choice"]]
+        first = FIRST_SHARES[value["choice"]]
         return [(outputs[0], "win", first), (outputs[1], "win", 1 - first)]

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.studio.tasks.scales import scale_of, wrong_value
-from karat.studio.tasks.shown import Shown
+from karat.studio.tasks.ratings import scale_of, wrong_value
 from karat.studio.tasks.task import (
+    AssignmentView,
     first_wrong,
     is_done,
-    marked,
+    marked_characters,
     only_known,
     overlap_f1,
     wrong_choice,
@@ -50,7 +50,7 @@ CATEGORIES = (
 )
 
 
-class Spans:
+class SpanTask:
     """One output at a time, in which errors are marked."""
 
     name = "spans"
@@ -76,7 +76,7 @@ class Spans:
         """Return each output alone."""
         return [(one,) for one in outputs]
 
-    def check(self, value: object, shown: Shown) -> str:
+    def check(self, value: object, shown: AssignmentView) -> str:
         """Return what is wrong with an answer."""
         scored = shown.settings["scale"] is not None
         if told := wrong_parts(value, ("spans", "score") if scored else ("spans",)):
@@ -93,9 +93,9 @@ class Spans:
             return ""
         return wrong_value(shown.settings["scale"], given.get("score"))
 
-    def likeness(self, value: Any, answer: Any, shown: Shown) -> float:
+    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
         """Return the F1 of the characters that both mark."""
-        return overlap_f1(marked(value["spans"]), marked(answer["spans"]))
+        return overlap_f1(marked_characters(value["spans"]), marked_characters(answer["spans"]))
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]

@@ -8,11 +8,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Protocol
 
 from karat.errors import InputError, quoted, short
-from karat.studio.tasks.shown import Shown
+
+
+@dataclass(frozen=True)
+class OutputView:
+    """An output without its system; ids are in no order of systems."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True)
+class NuggetView:
+    """A nugget of the question that an output answers."""
+
+    id: str
+    importance: str
+    descriptions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AssignmentView:
+    """All that a browser may know of an assignment."""
+
+    assignment: int
+    task: str
+    settings: Mapping[str, Any]
+    """The settings of the task: scales, categories, severities."""
+    outputs: tuple[OutputView, ...]
+    """In the order to be shown."""
+    source: str | None = None
+    context: str | None = None
+    references: tuple[str, ...] = ()
+    nuggets: tuple[NuggetView, ...] = ()
+    value: Mapping[str, Any] | None = None
+    """The newest answer of the assessor; None if there is none, or it was undone."""
+    newest: str | None = None
+    """The uuid of the newest judgement, which a revision or an undo must name."""
+    dropped: tuple[str, ...] = ()
+    """Nuggets that have left the key: their labels are kept, and do not count."""
+    edited: bool = False
+    """Whether the key of the question was edited."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what JSON can hold."""
+        return asdict(self)
+
 
 LONGEST_COMMENT = 2000
 SHARED = ("comment", "done")
@@ -29,10 +75,10 @@ class Task(Protocol):
     def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
         """Return the outputs that are judged together, of those of one item."""
 
-    def check(self, value: object, shown: Shown) -> str:
+    def check(self, value: object, shown: AssignmentView) -> str:
         """Return what is wrong with an answer, in one sentence; "" if nothing is."""
 
-    def likeness(self, value: Any, answer: Any, shown: Shown) -> float:
+    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
         """Return how far an answer agrees with a known one, from 0 to 1."""
 
     def to_judgements(
@@ -114,7 +160,7 @@ def _wrong_place(name: str, span: object, length: int) -> str:
     return f"{found}, expected whole numbers with 0 <= start < end <= {length}"
 
 
-def marked(spans: Sequence[Mapping[str, Any]]) -> set[int]:
+def marked_characters(spans: Sequence[Mapping[str, Any]]) -> set[int]:
     """Return the places of all characters that spans mark."""
     return set(chain.from_iterable(range(span["start"], span["end"]) for span in spans))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -13,11 +14,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from karat.errors import InputError, KaratError, quoted
+from karat.studio.key_editing import may_edit
 from karat.studio.store.adjudications import Overtaken
 from karat.studio.store.assessors import ROLES, Assessor
+from karat.studio.store.projects import REVEALED, project
 from karat.studio.store.schema import DamagedStore
-from karat.studio.web.bodies import parse
-from karat.studio.web.pages import message_page
+from karat.studio.web.guard import parse
+from karat.studio.web.pages import message_page, page
 from karat.studio.web.studio import Studio
 
 
@@ -70,12 +73,12 @@ def route(
 def _endpoint(handler: Handler, roles: Collection[str]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else None
-        return await run_in_threadpool(_answer, handler, roles, request, body)
+        return await run_in_threadpool(_respond, handler, roles, request, body)
 
     return endpoint
 
 
-def _answer(
+def _respond(
     handler: Handler, roles: Collection[str], request: Request, body: bytes | None
 ) -> Response:
     studio: Studio = request.app.state.studio
@@ -125,3 +128,81 @@ def only(given: Mapping[str, Any], *names: str) -> None:
     if unknown := [key for key in given if key not in names]:
         told = f"expected {', '.join(names)}" if names else "expected none"
         raise InputError(f"found the key {quoted(unknown[0])}, {told}")
+
+
+LONGEST = 500
+"""Characters of a text."""
+
+
+def text_of(call: Call, name: str) -> str:
+    """Return a text; "" if there is none."""
+    found = call.query.get(name, "")
+    if len(found) > LONGEST:
+        raise InputError(f"{name}: found {len(found):,} characters, expected at most {LONGEST}")
+    return found
+
+
+def page_number(call: Call) -> int:
+    """Return the number of a page, from 1."""
+    text = text_of(call, "page") or "1"
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InputError(f"found the page {quoted(text)}, expected a number")
+    return int(text)
+
+
+def number_of(call: Call, name: str) -> float | None:
+    """Return a finite number; None if there is none."""
+    text = text_of(call, name).strip()
+    if not text:
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{name}: found {quoted(text)}, expected a number")
+    return found
+
+
+def staff_page(call: Call, template: str, **values: object) -> Response:
+    """Return a page with the links that its reader may follow."""
+    found = project(call.studio.store)
+    shared: dict[str, Any] = {
+        "project": found,
+        "who": call.who,
+        "csrf": call.csrf,
+        "links": _links(call),
+    }
+    return page(template, **{**shared, **values})
+
+
+def _links(call: Call) -> dict[str, str]:
+    """Return address -> title of the pages that somebody may open."""
+    found = {"/": "Judge"}
+    if call.who.role != "assessor":
+        found["/adjudicate"] = "Adjudicate"
+    if may_edit(call.studio.store, call.who.role):
+        found["/key"] = "Key"
+    if may_browse(call):
+        titles = {"": "Segments", "/outputs": "Outputs", "/reports": "Reports"}
+        found |= {f"/browse{path}": title for path, title in titles.items()}
+    if call.who.role == "owner":
+        found["/owner"] = "Owner"
+    return found
+
+
+def may_browse(call: Call) -> bool:
+    """Return whether somebody may browse: the owner, and everybody after the reveal."""
+    return call.who.role == "owner" or project(call.studio.store).state == REVEALED
+
+
+def check_may_browse(call: Call) -> None:
+    """Refuse browsing to those who still judge blind."""
+    if not may_browse(call):
+        raise NotAllowed("browsing is for the owner until the systems are revealed")
+
+
+def check_revealed(call: Call, what: str) -> None:
+    """Refuse what names systems before the reveal."""
+    if project(call.studio.store).state != REVEALED:
+        raise NotAllowed(f"{what} name the systems: reveal them first")

@@ -6,15 +6,174 @@ header against forged requests), its type and its size. Who may do what is check
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
 import json
+import math
 import re
+import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from karat.studio.web.bodies import LARGEST, Incomplete, Receive, TooLarge, read_body
-from karat.studio.web.hosts import Hosts
-from karat.studio.web.sessions import Sessions
+from karat.errors import InputError, quoted
+from karat.studio.web.studio import Sessions
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The names of one server."""
+
+    names: frozenset[str]
+    any_address: bool = False
+    """Whether any address in digits is taken: rebinding needs a name."""
+
+    @classmethod
+    def of(cls, bound: str) -> Hosts:
+        """Return the names under which a server that is bound to an address is reached."""
+        if bound in LOOPBACK:
+            return cls(frozenset(LOOPBACK))
+        names = {*LOOPBACK, bound.lower(), socket.gethostname().lower()}
+        return cls(frozenset(names - {*EVERYWHERE}), bound in EVERYWHERE)
+
+    def know(self, header: str) -> bool:
+        """Return whether a Host header, with or without a port, names this server."""
+        name = host_name(header)
+        return name in self.names or (self.any_address and _is_address(name))
+
+
+def host_name(header: str) -> str:
+    """Return the name in a Host header: lower case, no port, no brackets; "" if it is malformed."""
+    name, colon, port = header.rpartition(":")
+    if header.startswith("[") and header.endswith("]"):
+        name, colon, port = header, "", ""
+    elif not colon:
+        name, port = header, ""
+    if colon and not (port.isascii() and port.isdigit()):
+        return ""
+    if name.startswith("[") and name.endswith("]"):
+        return name[1:-1].lower()
+    return "" if ":" in name else name.lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+LARGEST = 256 * 1024
+"""Bytes of a body."""
+SLOWEST = 20.0
+"""Seconds in which a body must have come."""
+DEEPEST = 12
+MOST_DIGITS = 15
+"""Digits of a whole number: browsers hold larger ones inexactly."""
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+
+class BodyTooLarge(Exception):
+    """A body is over the limit."""
+
+
+class Incomplete(Exception):
+    """A body did not come to its end in time."""
+
+
+async def read_body(receive: Receive) -> bytes:
+    """Return a body, whether or not its length was announced."""
+    try:
+        return await asyncio.wait_for(_receive_body(receive), SLOWEST)
+    except asyncio.TimeoutError:
+        raise Incomplete from None
+
+
+async def _receive_body(receive: Receive) -> bytes:
+    found = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Incomplete
+        found += message.get("body", b"")
+        if len(found) > LARGEST:
+            raise BodyTooLarge
+        if not message.get("more_body", False):
+            return bytes(found)
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Return a JSON object; anything that two readers could read differently is refused."""
+    try:
+        found = json.loads(
+            body.decode("utf-8"),
+            object_pairs_hook=_parse_object,
+            parse_constant=_reject_constant,
+            parse_float=_parse_float,
+            parse_int=_parse_int,
+        )
+    except UnicodeDecodeError:
+        raise InputError("the body is not valid UTF-8: expected JSON in UTF-8") from None
+    except RecursionError:
+        raise InputError(
+            f"the JSON is nested too deep: expected {DEEPEST} levels at most"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"the body is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"found {quoted(found)}, expected a JSON object")
+    _check_json(found, 1)
+    return found
+
+
+def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("a key stands twice in an object of the JSON: expected each key once")
+    return found
+
+
+def _reject_constant(name: str) -> Any:
+    raise InputError(f"found {name} in the JSON: expected finite numbers")
+
+
+def _parse_float(text: str) -> float:
+    found = float(text)
+    return found if math.isfinite(found) else _reject_constant(quoted(text))
+
+
+def _parse_int(text: str) -> int:
+    if len(text.lstrip("-")) > MOST_DIGITS:
+        raise InputError(f"found the number {quoted(text)}: expected at most {MOST_DIGITS} digits")
+    return int(text)
+
+
+def _check_json(value: object, depth: int) -> None:
+    """Refuse what is nested too deep, and texts that are not texts."""
+    if depth > DEEPEST:
+        raise InputError(f"the JSON is nested too deep: expected {DEEPEST} levels at most")
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _check_text(key)
+            _check_json(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_json(inner, depth + 1)
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text or any(0xD800 <= ord(letter) < 0xE000 for letter in text):
+        told = "a NUL or half a character (a lone surrogate)"
+        raise InputError(f"a text of the JSON holds {told}: expected valid text")
+
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -40,7 +199,7 @@ _LONGEST_PATH = 400
 _TYPES = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
 
 
-class Refusal(NamedTuple):
+class HttpRefusal(NamedTuple):
     """Why a request is refused."""
 
     status: int
@@ -83,46 +242,48 @@ class Guard:
             await (_refuse(answer, refused) if refused else self._app(scope, receive, answer))
             return
         body = await self._read(headers, receive)
-        if isinstance(body, Refusal):
+        if isinstance(body, HttpRefusal):
             await _refuse(answer, body)
         else:
             await self._app(scope, _replay(body, receive), answer)
 
-    async def _read(self, headers: Headers, receive: Receive) -> bytes | Refusal:
+    async def _read(self, headers: Headers, receive: Receive) -> bytes | HttpRefusal:
         """Return the body of a write; one assessor cannot keep all places with slow bodies."""
         session = self._sessions.read(self._sessions.cookie_in(headers.all("cookie")))
         sender = session.assessor if session else 0
         if self._bodies[sender] >= MOST_BODIES:
-            return Refusal(429, "too many requests at once: wait until the others are answered")
+            return HttpRefusal(429, "too many requests at once: wait until the others are answered")
         self._bodies[sender] += 1
         try:
             return await read_body(receive)
-        except TooLarge:
-            return Refusal(413, f"expected a body of at most {LARGEST:,} bytes")
+        except BodyTooLarge:
+            return HttpRefusal(413, f"expected a body of at most {LARGEST:,} bytes")
         except Incomplete:
-            return Refusal(408, "the body did not come to its end")
+            return HttpRefusal(408, "the body did not come to its end")
         finally:
             self._bodies[sender] -= 1
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+    def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
         if not self._hosts.know(headers.only("host")):
-            return Refusal(421, "this name does not belong to the studio: use the link as printed")
+            return HttpRefusal(
+                421, "this name does not belong to the studio: use the link as printed"
+            )
         path: bytes = scope.get("raw_path") or scope["path"].encode()
         if not _PATH.fullmatch(path) or len(path) > _LONGEST_PATH or b"/." in path:
-            return Refusal(404, "there is no such page")
+            return HttpRefusal(404, "there is no such page")
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return Refusal(405, "expected GET or POST")
+            return HttpRefusal(405, "expected GET or POST")
         if scope["method"] == "POST":
             return _not_ours(headers) or self._forged(headers) or _wrong_body(headers)
         if path.startswith(b"/api/") and _from_elsewhere(headers):
-            return Refusal(403, "the request comes from another site")
+            return HttpRefusal(403, "the request comes from another site")
         return None
 
-    def _forged(self, headers: Headers) -> Refusal | None:
+    def _forged(self, headers: Headers) -> HttpRefusal | None:
         """Refuse a write without the header that only a page of the session knows."""
         cookie = self._sessions.cookie_in(headers.all("cookie"))
         if not self._sessions.is_csrf(headers.only(CSRF), cookie):
-            return Refusal(403, "the page is out of date: load it again")
+            return HttpRefusal(403, "the page is out of date: load it again")
         return None
 
 
@@ -130,23 +291,23 @@ def _from_elsewhere(headers: Headers) -> bool:
     return any(found not in ("same-origin", "none") for found in headers.all("sec-fetch-site"))
 
 
-def _not_ours(headers: Headers) -> Refusal | None:
+def _not_ours(headers: Headers) -> HttpRefusal | None:
     """Refuse a write that a page of another origin sends, or that does not say where it is from."""
     host = headers.only("host").lower()
     origin = headers.only("origin").lower()
     if origin not in (f"http://{host}", f"https://{host}") or _from_elsewhere(headers):
-        return Refusal(403, "the request comes from another site")
+        return HttpRefusal(403, "the request comes from another site")
     return None
 
 
-def _wrong_body(headers: Headers) -> Refusal | None:
+def _wrong_body(headers: Headers) -> HttpRefusal | None:
     if not _TYPES.fullmatch(headers.only("content-type")) or headers.all("content-encoding"):
-        return Refusal(415, "expected a body of the type application/json")
+        return HttpRefusal(415, "expected a body of the type application/json")
     lengths = headers.all("content-length")
     if lengths and headers.all("transfer-encoding"):
-        return Refusal(400, "the body has two lengths")
+        return HttpRefusal(400, "the body has two lengths")
     if any(not text.isdigit() or len(text) > 12 or int(text) > LARGEST for text in lengths):
-        return Refusal(413, f"expected a body of at most {LARGEST:,} bytes")
+        return HttpRefusal(413, f"expected a body of at most {LARGEST:,} bytes")
     return None
 
 
@@ -175,7 +336,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replaying
 
 
-async def _refuse(send: Send, refusal: Refusal) -> None:
+async def _refuse(send: Send, refusal: HttpRefusal) -> None:
     body = json.dumps({"error": refusal.told}).encode()
     # What is left of a body is not read: the connection ends.
     headers = [

@@ -2,28 +2,132 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.errors import InputError
-from karat.studio.browsing.one_segment import output_letters
-from karat.studio.live.estimates import LiveEstimate, check_told
-from karat.studio.live.latest import latest_results
-from karat.studio.live.progress import assessor_progress
-from karat.studio.live.results import LiveResults
-from karat.studio.store.projects import project
+from karat.studio.browsing import output_letters
+from karat.studio.live.progress import Coverage, assessor_progress
+from karat.studio.live.results import LiveResults, latest_results
+from karat.studio.live.statistics import LiveAgreement, LiveEstimate, check_told
+from karat.studio.store.projects import OPEN, REVEALED, project
 from karat.studio.store.schema import DamagedStore
 from karat.studio.store.store import Store
-from karat.studio.web.glance import (
-    glance,
-    labels_needed,
-    left_out,
-    nothing_is_estimated,
-    warnings,
-)
+
+if TYPE_CHECKING:
+    from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
 
 
-class Interval(NamedTuple):
+MOST_NAMED = 3
+"""Dimensions that are named one by one."""
+FEWEST_SHARED = 10
+"""Units that several assessors judged, from which on their agreement is reported."""
+
+
+def glance(found: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
+    """Return the answer of the owner's page, in sentences."""
+    return [_judged_sentence(found), _agreement_sentence(agreement), _needed_sentence(found, state)]
+
+
+def _judged_sentence(counts: Coverage) -> str:
+    units = f"unit{'s' * (counts.units != 1)} {'is' if counts.judged == 1 else 'are'} judged"
+    sentence = f"{counts.judged:,} of {counts.units:,} {units} ({_share(counts)})"
+    if counts.overlap == 1:
+        return f"{sentence}."
+    return f"{sentence}, {counts.complete:,} of them by {counts.overlap} assessors as planned."
+
+
+def _share(counts: Coverage) -> str:
+    """Return the judged share, rounded down: 100% are all units, and 0% are none."""
+    percent = 100 * counts.judged // counts.units if counts.units else 0
+    return "under 1%" if counts.judged and not percent else f"{percent}%"
+
+
+def _agreement_sentence(agreement: LiveAgreement) -> str:
+    rows = [row for result in agreement.each for row in result.rows]
+    known = [row for row in rows if row.shared >= FEWEST_SHARED and not isnan(row.ordinal)]
+    few = [row for row in rows if row.shared < FEWEST_SHARED]
+    if not known:
+        return _no_agreement_sentence(rows, few)
+    alphas = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in known)
+    if len(known) > MOST_NAMED:
+        low, high = (pick(known, key=lambda row: row.ordinal) for pick in (min, max))
+        ends = (f"{row.ordinal:.2f} ({row.dimension})" for row in (low, high))
+        alphas = f"from {' to '.join(ends)}"
+    names = ", ".join(f"{row.dimension} ({row.shared:,} so far)" for row in few)
+    rest = f" Too few shared units in {names}." if few else ""
+    return f"Krippendorff's ordinal alpha is {alphas}; 1 is perfect, 0 is chance.{rest}"
+
+
+def _no_agreement_sentence(
+    rows: Sequence[DimensionAgreement], few: Sequence[DimensionAgreement]
+) -> str:
+    """Say why there is no agreement to report: too few shared units, or nothing but one answer."""
+    if few or not rows:
+        most = max((row.shared for row in rows), default=0)
+        return f"Too few shared units to judge agreement: {most:,} so far, {FEWEST_SHARED} needed."
+    return "Agreement cannot be computed: all answers on shared units are equal."
+
+
+def _needed_sentence(found: Coverage, state: str) -> str:
+    parts = []
+    if found.needed and state == OPEN:
+        parts.append(f"{found.needed:,} judgement{'s' * (found.needed != 1)}")
+    if found.disputes and state != REVEALED:
+        parts.append(f"decisions on {found.disputes:,} dispute{'s' * (found.disputes != 1)}")
+    told = "" if state == OPEN else f"The project is {state}. "
+    if not parts:
+        return told.strip() or "Nothing is needed any more."
+    return f"{told}Still needed: {' and '.join(parts)}."
+
+
+def warnings(agreement: JudgeAgreement) -> list[str]:
+    """Return sentences on assessors who stand apart or answered exactly alike."""
+    told = []
+    for row in agreement.judges:
+        if row.identical:
+            told.append(f"{row.judge} and {row.identical} gave the same answers ({row.dimension}).")
+        elif row.flagged:
+            told.append(f"{row.judge} disagrees with the others in {row.dimension}.")
+    return list(dict.fromkeys(told))
+
+
+def left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
+    """Return what a table of estimates would hide: systems with few labels."""
+    return [
+        f"{one.dimension}: {note}"
+        for one in estimates
+        if one.estimate
+        for note in one.estimate.notes
+        if note.startswith("Left out")
+    ]
+
+
+def nothing_is_estimated(estimates: Sequence[LiveEstimate]) -> bool:
+    """Return whether every segment of every system is labelled, so that no interval has a width."""
+    if not estimates or left_out(estimates):
+        return False
+    rows = [one.estimate.rows if one.estimate else () for one in estimates]
+    return all(
+        own and all(row.labels == row.units and row.low == row.high for row in own) for own in rows
+    )
+
+
+def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
+    """Return how many further labels halve the intervals of each dimension."""
+    told = []
+    for one in estimates:
+        more = [row.more for row in one.estimate.rows if row.more] if one.estimate else []
+        if more:
+            told.append(
+                f"{one.dimension}: to halve the widest interval, label {max(more):,} more "
+                f"unit{'s' * (max(more) != 1)} of each system."
+            )
+    return told
+
+
+class IntervalView(NamedTuple):
     """An interval, and its places on a line from 0 to 100."""
 
     system: str
@@ -48,7 +152,7 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
 def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
     """Return what was computed from all judgements."""
     agreement, counts = results.agreement, results.coverage
-    estimates, why = _estimates(store, owner, results)
+    estimates, why = _visible_estimates(store, owner, results)
     return {
         "answer": glance(counts, agreement, results.version.state),
         "coverage": counts,
@@ -65,7 +169,9 @@ def _computed(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
     }
 
 
-def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[LiveEstimate], str]:
+def _visible_estimates(
+    store: Store, owner: int, results: LiveResults
+) -> tuple[list[LiveEstimate], str]:
     """Return the estimates, or why they are not shown."""
     try:
         check_told(store, owner)
@@ -76,7 +182,7 @@ def _estimates(store: Store, owner: int, results: LiveResults) -> tuple[list[Liv
     return results.estimates, ""
 
 
-def intervals(one: LiveEstimate) -> list[Interval]:
+def intervals(one: LiveEstimate) -> list[IntervalView]:
     """Return the intervals of a dimension on one scale, in the order of systems."""
     if one.estimate is None:
         return []
@@ -88,7 +194,7 @@ def intervals(one: LiveEstimate) -> list[Interval]:
         return 50.0 if high == low or isnan(value) else 3 + 94 * (value - low) / (high - low)
 
     return [
-        Interval(
+        IntervalView(
             *(row.system, row.estimate, row.low, row.high, row.labels, row.units),
             *(round(place(x), 2) for x in (row.estimate, row.low, row.high)),
         )

@@ -13,12 +13,37 @@ from typing import cast
 
 import h11
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from karat.errors import InputError, short
-from karat.studio.web.app import make_app
-from karat.studio.web.hosts import Hosts
+from karat.studio.web.guard import Guard, Hosts
+from karat.studio.web.pages import message_page
+from karat.studio.web.routes.browsing import BROWSE_ROUTES, REPORT_ROUTES
+from karat.studio.web.routes.deciding import ADJUDICATION_ROUTES, KEY_ROUTES
+from karat.studio.web.routes.judging import JOIN_ROUTES, JUDGE_ROUTES
+from karat.studio.web.routes.owner import FILE_ROUTES, OWNER_ROUTES, RECORD_ROUTES
 from karat.studio.web.studio import Studio
+
+ROUTES = [
+    *(*JOIN_ROUTES, *JUDGE_ROUTES, *OWNER_ROUTES, *RECORD_ROUTES, *ADJUDICATION_ROUTES),
+    *(*KEY_ROUTES, *BROWSE_ROUTES, *REPORT_ROUTES, *FILE_ROUTES),
+]
+
+
+def make_app(studio: Studio, hosts: Hosts) -> Guard:
+    """Return the application of a studio that is reached under some names."""
+    app = Starlette(routes=ROUTES, exception_handlers={404: _missing})
+    app.router.redirect_slashes = False
+    app.state.studio = studio
+    return Guard(app, hosts, studio.sessions)
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    return message_page("There is no such page.", 404)
+
 
 MOST_CONNECTIONS = 500
 SLOWEST_HEAD = 10.0
@@ -48,7 +73,7 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-class Connection(H11Protocol):
+class ServerConnection(H11Protocol):
     """A connection on which the head of a request must come in time.
 
     If all places are taken, a connection that keeps the studio waiting is closed: the oldest one
@@ -88,7 +113,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
-        every = [cast(Connection, one) for one in self.connections]
+        every = [cast(ServerConnection, one) for one in self.connections]
         taken = [one for one in every if not one.transport.is_closing()]
         silent = [one for one in taken if one.cycle is None and one is not self]
         waiting = silent or [one for one in taken if one._is_stalled()]
@@ -133,7 +158,7 @@ class Server(uvicorn.Server):
             proxy_headers=False,
             lifespan="off",
             ws="none",
-            http=Connection,
+            http=ServerConnection,
             backlog=BACKLOG,
             loop="asyncio",
             limit_concurrency=MOST_CONNECTIONS,

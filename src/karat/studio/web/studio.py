@@ -3,12 +3,162 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
 
-from karat.studio.store.assessors import Assessor, active_link, assessor_of
+from karat.errors import InputError, OutputError, short
+from karat.studio.store.assessors import (
+    OWNER,
+    Assessor,
+    active_link,
+    assessor_of,
+    assessors,
+    invite,
+    renew,
+)
 from karat.studio.store.store import Store
-from karat.studio.web.keys import Keys
-from karat.studio.web.sessions import Sessions
+
+
+@dataclass
+class Keys:
+    """The key of sessions, and tokens by the names of assessors."""
+
+    path: Path
+    key: bytes
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def beside(cls, store: Path) -> Keys:
+        """Read the file of a store, or make it."""
+        path = store.with_name(f"{store.name}.keys")
+        content = _read_keys(path)
+        keys = cls(path, *(content or (secrets.token_bytes(32), {})))
+        if content is None:
+            keys.save()
+        return keys
+
+    def add(self, name: str, token: str) -> None:
+        """Remember the token of an assessor, beside those that other processes have added."""
+        if content := _read_keys(self.path):
+            self.tokens = content[1]
+        if content is None or self.tokens.get(name) != token:
+            self.tokens[name] = token
+            self.save()
+
+    def save(self) -> None:
+        """Write the file whole, readable by its owner alone."""
+        content = json.dumps({"key": self.key.hex(), "tokens": self.tokens}, ensure_ascii=False)
+        part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}.part")
+        try:
+            number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(number, "w", encoding="utf-8") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            why = error.strerror or error
+            raise OutputError(f"cannot write {short(self.path)}: {why}") from None
+
+
+def _read_keys(path: Path) -> tuple[bytes, dict[str, str]] | None:
+    """Return the key and the tokens of a file; None if there is no file."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {short(path)}: {error}") from None
+    try:
+        found = json.loads(text)
+        key, tokens = bytes.fromhex(found["key"]), dict(found["tokens"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        key, tokens = b"", {}
+    texts = all(isinstance(part, str) for pair in tokens.items() for part in pair)
+    if len(key) != 32 or not texts:
+        told = "remove it, and new links are made"
+        raise InputError(f"{short(path)} is not a file of keys of the studio: {told}")
+    return key, tokens
+
+
+LASTS = 30 * 24 * 3600
+"""Seconds until the link of the invitation is needed again."""
+LONGEST_COOKIE = 200
+_MARK = 16
+"""Characters of a link's mark."""
+
+
+class Session(NamedTuple):
+    """A session that has not expired."""
+
+    assessor: int
+    mark: str
+    """The mark of the link that began it."""
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Signs cookies and reads them."""
+
+    key: bytes
+    clock: Callable[[], float] = time.time
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie."""
+        return f"karat-studio-{self._signed('name')[:12]}"
+
+    def begin(self, assessor: int, token_hash: str) -> str:
+        """Return the cookie's value for an assessor who opened the link with this token hash."""
+        content = f"{assessor}.{int(self.clock()) + LASTS}.{self.mark(token_hash)}"
+        return f"{content}.{self._signed('session', content)}"
+
+    def mark(self, token_hash: str) -> str:
+        """Return the mark of a link, which tells nothing about its token."""
+        return self._signed("link", token_hash)[:_MARK]
+
+    def read(self, cookie: str) -> Session | None:
+        """Return the session of a cookie; None if it is forged, of another studio, or expired."""
+        content, _, signature = cookie.rpartition(".")
+        if len(cookie) > LONGEST_COOKIE or not cookie.isascii() or content.count(".") != 2:
+            return None
+        if not hmac.compare_digest(signature, self._signed("session", content)):
+            return None
+        assessor, ends, mark = content.split(".")
+        return Session(int(assessor), mark) if self.clock() < int(ends) else None
+
+    def cookie_in(self, headers: Iterable[str]) -> str:
+        """Return the session cookie from the Cookie headers of a request; "" if there is none.
+
+        The headers are split at semicolons and nothing else is parsed: values of other applications
+        may hold quotes, braces, commas or anything else. Of several cookies with the right name,
+        the first valid one counts.
+        """
+        pairs = [part.partition("=") for header in headers for part in header.split(";")]
+        values = [
+            value.strip(" \t") for name, _, value in pairs if name.strip(" \t") == self.cookie
+        ]
+        return next((value for value in values if self.read(value)), "")
+
+    def csrf(self, cookie: str) -> str:
+        """Return what the page of a session sends with every write."""
+        return self._signed("csrf", cookie)
+
+    def is_csrf(self, given: str, cookie: str) -> bool:
+        """Return whether a write comes from a page of the session."""
+        return given.isascii() and hmac.compare_digest(given, self.csrf(cookie))
+
+    def _signed(self, *parts: str) -> str:
+        return hmac.new(self.key, "\n".join(parts).encode(), sha256).hexdigest()
+
 
 LONGEST_TOKEN = 200
 
@@ -40,3 +190,44 @@ class Studio:
             return None
         who, token_hash = link
         return who if hmac.compare_digest(session.mark, sessions.mark(token_hash)) else None
+
+
+class StudioLink(NamedTuple):
+    """Whose link it is, and the path of it."""
+
+    name: str
+    role: str
+    path: str
+
+
+def links(studio: Studio, names: Iterable[str], owner_token: str | None = None) -> list[StudioLink]:
+    """Invite the owner and those who are not invited yet; return the links of all.
+
+    `owner_token` is the token of the owner's link for as long as the studio is open.
+    """
+    known = {one.name for one in assessors(studio.store)}
+    for name in dict.fromkeys((OWNER, *names)):
+        if name not in known:
+            role = "owner" if name == OWNER else "assessor"
+            studio.keys.add(name, invite(studio.store, name, role))
+    active = [one for one in assessors(studio.store) if one.active]
+    owner = next((one for one in active if one.role == OWNER), None)
+    return [
+        StudioLink(
+            one.name,
+            one.role,
+            f"/join/{_token(studio, one, owner_token if one == owner else None)}",
+        )
+        for one in active
+    ]
+
+
+def _token(studio: Studio, who: Assessor, chosen: str | None) -> str:
+    """Return the token of an assessor; where it was lost or another was chosen, a new one."""
+    token = chosen or studio.keys.tokens.get(who.name, "")
+    holder = assessor_of(studio.store, token) if token else None
+    if holder is None or holder.id != who.id:
+        _, token = renew(studio.store, who.id, token=chosen)
+    if chosen is None:
+        studio.keys.add(who.name, token)
+    return token

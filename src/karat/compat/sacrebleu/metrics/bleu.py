@@ -7,8 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from karat.compat.sacrebleu.metrics.base import Metric, Streams
-from karat.compat.sacrebleu.metrics.scores import Score
+from karat.compat.sacrebleu.metrics.base import Metric, Score, Streams
 
 if TYPE_CHECKING:
     from karat.arrays import NDArray
@@ -125,8 +124,8 @@ class BLEU(Metric[BLEUScore]):
     @property
     def tokenizer_signature(self) -> str:
         """The tokeniser as signatures name it."""
-        from karat.metrics.signatures.sacrebleu import written_tokenizer
-        from karat.text.tokenizers import tokenizer_origin
+        from karat.metrics.signatures import written_tokenizer
+        from karat.text.tokens import tokenizer_origin
 
         return written_tokenizer(self._tok) or f"spm-{tokenizer_origin(self._tok)}"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from karat.compat.sacrebleu.metrics.base import Metric, Streams
-from karat.compat.sacrebleu.metrics.scores import Score
+from karat.compat.sacrebleu.metrics.base import Metric, Score, Streams
 
 if TYPE_CHECKING:
     from karat.arrays import NDArray

@@ -5,28 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from karat.report.charts.areas import Regions
-from karat.report.charts.forest import Forest, Tallies
 from karat.report.charts.models import (
     Bars,
     Chart,
     Curves,
+    Forest,
     HeatMap,
     Histogram,
     Intervals,
+    PairedIntervals,
+    RankMap,
+    Regions,
     Scatter,
+    Tallies,
 )
-from karat.report.charts.paired import PairedIntervals
-from karat.report.charts.ranks import RankMap
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.bars import draw_bars, draw_histogram, draw_intervals
-from karat.report.charts.svg.curves import draw_curves
-from karat.report.charts.svg.forest import draw_forest, draw_tallies
-from karat.report.charts.svg.heat import draw_heat_map
-from karat.report.charts.svg.paired import draw_paired
-from karat.report.charts.svg.ranks import draw_ranks
+from karat.report.charts.svg.cells import draw_heat_map, draw_ranks
+from karat.report.charts.svg.plots import draw_curves, draw_scatter
 from karat.report.charts.svg.regions import draw_regions
-from karat.report.charts.svg.scatter import draw_scatter
+from karat.report.charts.svg.rows import (
+    draw_bars,
+    draw_forest,
+    draw_histogram,
+    draw_intervals,
+    draw_paired,
+    draw_tallies,
+)
 
 _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
     Scatter: draw_scatter,

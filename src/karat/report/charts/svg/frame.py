@@ -7,13 +7,13 @@ legible on its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
-from karat.report.page.markup import Attribute, Look, element, quote, shape
-from karat.report.render.terminal import display_width, truncate
+from karat.report.markup import Attribute, Look, coordinate, element, quote, shape
+from karat.report.render.text import display_width, truncate
 
 ACCENT = "var(--accent, #2b6cb0)"
 MUTED = "var(--muted, #626b79)"
@@ -147,3 +147,202 @@ def dashed(x: float, top: float, bottom: float) -> str:
     """A dashed vertical line across a plot."""
     dashes: Look = {"stroke": "currentColor", "stroke_opacity": 0.75, "stroke_dasharray": "4 3"}
     return shape("line", x1=x, y1=top, x2=x, y2=bottom, **dashes)
+
+
+HEAT = (
+    *("#f1f8f6", "#c4e4e0", "#99cfd0", "#72b8c1", "#51a1b1"),
+    *("#3989a1", "#28718f", "#1e597a", "#174566"),
+)
+"""From low to high, in equal steps of lightness, so that grey print keeps the order."""
+
+SERIES = (
+    *("#2151d3", "#d97f0a", "#057f59", "#a66b9b"),
+    *("#8b8b46", "#1e97f7", "#801e0d", "#1c2026"),
+)
+"""Told apart with any colour vision; on a page, `--series-1` and so on take their place."""
+
+DASHES = (None, "7 3", "2 3", "9 3 2 3")
+MARKERS = (
+    "M0 -4A4 4 0 1 1 0 4A4 4 0 1 1 0 -4Z",
+    "M-3.5 -3.5H3.5V3.5H-3.5Z",
+    "M0 -4.5L4.5 3.5H-4.5Z",
+    "M0 -5L5 0L0 5L-5 0Z",
+    "M0 4.5L4.5 -3.5H-4.5Z",
+    "M-4 -4L0 -1.5L4 -4L1.5 0L4 4L0 1.5L-4 4L-1.5 0Z",
+    "M-1.5 -4.5H1.5V-1.5H4.5V1.5H1.5V4.5H-1.5V1.5H-4.5V-1.5H-1.5Z",
+    "M0 -5L1.6 -1.6L5 0L1.6 1.6L0 5L-1.6 1.6L-5 0L-1.6 -1.6Z",
+)
+"""Outlines around the origin: disc, square, triangle, diamond and so on."""
+
+
+def series_color(number: int) -> str:
+    """The colour of a series by its number, from 0."""
+    k = number % len(SERIES)
+    return f"var(--series-{k + 1}, {SERIES[k]})"
+
+
+def series_line(number: int) -> Look:
+    """Return the look of a series' line: those that share a colour differ in their dashes."""
+    dashes = DASHES[(number + number // len(SERIES)) % len(DASHES)]
+    return {"stroke": series_color(number), "stroke_dasharray": dashes}
+
+
+def heat_color(share: float) -> str:
+    """The colour at a place between 0, low, and 1, high."""
+    place = min(max(share, 0.0), 1.0) * (len(HEAT) - 1)
+    k = min(int(place), len(HEAT) - 2)
+    pairs = zip(_channels(HEAT[k]), _channels(HEAT[k + 1]), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * (place - k)):02x}" for a, b in pairs)
+
+
+def ink_on(color: str) -> str:
+    """Black or white, whichever stands out more; its contrast is never below 4.5."""
+    return max("#000000", "#ffffff", key=lambda ink: contrast(ink, color))
+
+
+def contrast(a: str, b: str) -> float:
+    """(L1 + 0.05) / (L2 + 0.05), where L1 is the luminance of the lighter colour."""
+    dark, light = sorted((luminance(a), luminance(b)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: str) -> float:
+    """0.2126 R + 0.7152 G + 0.0722 B, of linear channels."""
+    from karat.arithmetic import power  # numpy is loaded where colours are compared
+
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else float(power((c + 0.055) / 1.055, 2.4))
+        for c in (channel / 255 for channel in _channels(color))
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _channels(color: str) -> list[int]:
+    return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+LEGEND_ROW = 20.0
+SAMPLE_WIDTH = 30.0  # room for the sign before its meaning
+MAX_MEANING = 40
+
+
+class Entry(NamedTuple):
+    """A sign, drawn around the middle of its room, and its meaning."""
+
+    sample: str
+    meaning: str
+    room: float = SAMPLE_WIDTH
+
+
+def legend(
+    entries: Sequence[Entry], left: float, top: float, width: float = WIDTH
+) -> tuple[list[str], float]:
+    """The entries from `left` to the edge of the chart, and where they end."""
+    parts, x, y = [], left, top + LEGEND_ROW / 2
+    for entry in entries:
+        meaning = shorten(entry.meaning, MAX_MEANING)
+        wide = entry.room + extent(meaning) + 22
+        if x > left and x + wide > width:
+            x, y = left, y + LEGEND_ROW
+        parts.append(element("g", entry.sample, transform=moved(x + entry.room / 2 - 3, y)))
+        parts.append(label(x + entry.room, y + 4, meaning))
+        x += wide
+    return parts, (y + LEGEND_ROW / 2 if entries else top)
+
+
+def moved(x: float, y: float) -> str:
+    """The transform that puts the origin there."""
+    return f"translate({coordinate(x)} {coordinate(y)})"
+
+
+def marker(number: int, at: str | None = None) -> str:
+    """The marker of a series around the origin, or moved."""
+    outline = MARKERS[number % len(MARKERS)]
+    return shape("path", d=outline, fill=series_color(number), transform=at)
+
+
+def stroke(number: int) -> str:
+    """A piece of a series' line with its marker."""
+    line = shape("line", x1=-12, y1=0, x2=12, y2=0, stroke_width=2, **series_line(number))
+    return line + marker(number)
+
+
+DISTANCES = (8.0, 15.0, 24.0, 36.0)  # from a dot's middle to its label, the nearest that is free
+DOT = 5.0  # half the side of what a dot covers
+_AROUND = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
+
+
+class Box(NamedTuple):
+    """A rectangle, y growing downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Return whether the two share more than an edge."""
+        beside = self.right <= other.left or other.right <= self.left
+        above = self.bottom <= other.top or other.bottom <= self.top
+        return not (beside or above)
+
+    def inside(self, other: Box) -> bool:
+        """Return whether it lies within another."""
+        wide = other.left <= self.left and self.right <= other.right
+        return wide and other.top <= self.top and self.bottom <= other.bottom
+
+
+class Placed(NamedTuple):
+    """The place of a label; so far away, perhaps, that a line should lead to it."""
+
+    box: Box
+    far: bool
+
+
+def place_labels(
+    dots: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]], within: Box
+) -> list[Placed | None]:
+    """A free place for the label of each dot, None where there is none.
+
+    A label covers no dot and no other label. Those with the least choice are placed first.
+    """
+    taken = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
+    choices = [
+        [place for place in _places(dot, size) if _free(place.box, taken, within)]
+        for dot, size in zip(dots, sizes, strict=True)
+    ]
+    found: list[Placed | None] = [None] * len(dots)
+    for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):
+        found[k] = next((place for place in choices[k] if _free(place.box, taken, within)), None)
+        taken += [place.box] if (place := found[k]) else []
+    return found
+
+
+def _free(box: Box, taken: Sequence[Box], within: Box) -> bool:
+    return box.inside(within) and not any(box.meets(other) for other in taken)
+
+
+def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Placed]:
+    """The places for a label, the nearest first."""
+    (x, y), (wide, high) = dot, size
+    for step, distance in enumerate(DISTANCES):
+        for across, down in _AROUND:
+            near = distance * (0.7 if across and down else 1.0)
+            left = x + across * near - wide * (1 - across) / 2
+            top = y + down * near - high * (1 - down) / 2
+            yield Placed(Box(left, top, left + wide, top + high), step > 0)
+
+
+def spaced(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
+    """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
+    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    if gap * (len(order) - 1) > high - low:
+        return None
+    placed = list(wanted)
+    edge = low - gap
+    for k in order:
+        edge = placed[k] = max(placed[k], edge + gap)
+    edge = high + gap
+    for k in reversed(order):
+        edge = placed[k] = min(placed[k], edge - gap)
+    return placed

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.errors import visible
-from karat.report.charts.areas import Area, Regions, Spot, Stretch
+from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.legend import Entry, legend
-from karat.report.page.markup import Look, coordinate, element, quote, shape
+from karat.report.charts.svg.frame import Entry, legend
+from karat.report.markup import Look, coordinate, element, quote, shape
 
 TOP = 10.0
 BOTTOM = 370.0

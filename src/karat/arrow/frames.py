@@ -1,0 +1,396 @@
+"""Tables in memory, of whatever library: their columns, batches of rows, scores joined to them."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any, ClassVar
+
+from karat import _kernel
+from karat.arrays import Floats, Ints, np
+from karat.arrow.batches import RowBatch, record_batches, refusal, speaks_arrow
+from karat.arrow.columns import kind_of
+from karat.errors import InputError, quoted
+from karat.registry import Registry
+from karat.text.references import starts_of
+
+TABLE = "table"
+"""Name of a table in memory, in messages."""
+
+Opened = tuple[list[str], list[str], Iterator[RowBatch]]
+"""Names of columns, their Arrow formats, and record batches."""
+
+
+class Frame(ABC):
+    """A table in memory, as it was when it was given."""
+
+    kind: ClassVar[str] = TABLE
+    """Name of such a table in messages."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the columns."""
+
+    @property
+    def rows(self) -> int | None:
+        """Number of rows, where it is known before they are read."""
+        return len(self.data) if hasattr(self.data, "__len__") else None
+
+    @abstractmethod
+    def open(self, columns: Sequence[str]) -> Opened:
+        """Return these columns, each of which the table has once."""
+
+    def place(self, row: int) -> str:
+        """Return where a row is, for messages; the first is 0."""
+        return f"row {row + 1:,} (index {row})"
+
+    def join(self, scores: Mapping[str, Floats]) -> Any:
+        """Return the table with more columns, as one of the same kind in the same order."""
+        for name in scores:
+            if name in self.names:
+                told = f"has a column {quoted(name)} already, where the scores would go"
+                raise InputError(f"{TABLE} {told}: rename it")
+        return self.joined(scores)
+
+    def joined(self, scores: Mapping[str, Floats]) -> Any:
+        """Return the table with more columns, whose names are new."""
+        raise InputError(
+            f"{self.kind} cannot be joined with its scores: make a table of it first, such as one "
+            "of pandas, Polars or pyarrow"
+        )
+
+
+class ArrowFrame(Frame):
+    """Anything that speaks Arrow."""
+
+    @property
+    def names(self) -> list[str]:
+        for name in ("column_names", "columns"):
+            found = getattr(self.data, name, None)
+            if isinstance(found, list | tuple) and all(isinstance(one, str) for one in found):
+                return list(found)
+        return self.open(())[0]
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """The name of its type."""
+        return f"a {type(self.data).__name__}"
+
+    @property
+    def rows(self) -> int | None:
+        found = getattr(self.data, "num_rows", None)  # len() of a DuckDB relation runs its query
+        return found if isinstance(found, int) else None
+
+    def open(self, columns: Sequence[str]) -> Opened:
+        names, formats, batches = record_batches(self.data, TABLE)
+        return names, formats, iter(batches)
+
+
+FRAMES: Registry[type[Frame]] = Registry(
+    "frames",
+    "frame",
+    {
+        "pandas": "karat.arrow.frames:PandasFrame",
+        "polars": "karat.arrow.frames:PolarsFrame",
+        "pyarrow": "karat.arrow.frames:PyArrowFrame",
+        "datasets": "karat.arrow.frames:DatasetFrame",
+    },
+)
+"""Package -> how its tables are read; others are read if they speak Arrow."""
+
+
+def as_frame(data: Any) -> Frame | None:
+    """Return a table in memory; None for anything else: paths, lists of texts, single columns."""
+    if isinstance(data, Frame):
+        return data
+    if isinstance(data, list | tuple):
+        return Records(data) if data and isinstance(data[0], Mapping) else None
+    if isinstance(data, str | bytes | Mapping):
+        return None
+    for package in (one.__module__.partition(".")[0] for one in type(data).__mro__):
+        if package in FRAMES.known() and hasattr(type(data), _HAS_COLUMNS.get(package, "columns")):
+            return FRAMES[package](data)
+    tabular = any(hasattr(data, name) for name in ("columns", "column_names", "schema"))
+    return ArrowFrame(data) if speaks_arrow(data) and tabular else None
+
+
+_HAS_COLUMNS = {
+    "pandas": "columns",
+    "polars": "columns",
+    "pyarrow": "schema",
+    "datasets": "column_names",
+}
+"""Package -> the attribute of tables that single columns have not; for others, `columns`."""
+
+
+_MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
+_FORMATS: tuple[tuple[Any, str], ...] = (
+    (str, "u"),
+    (bool, "b"),
+    (int, "l"),
+    (float, "g"),
+    (bytes, "z"),
+    (dict, "+s"),
+    ((datetime.date, datetime.time, datetime.timedelta), "tdD"),
+)
+"""Type of values -> the Arrow format of such a column."""
+
+Place = Callable[[int], str]
+
+
+def open_values(columns: dict[str, list[Any]], place: Place) -> Opened:
+    """Return columns of values, all of one length, as a record batch."""
+    formats = [_format(values) for values in columns.values()]
+    return list(columns), formats, iter([ValueBatch(columns, place)])
+
+
+class ValueBatch:
+    """Rows of Python values, read as those of an Arrow record batch are; texts are not copied."""
+
+    def __init__(self, columns: dict[str, list[Any]], place: Place) -> None:
+        self._names, self._values, self._place = list(columns), list(columns.values()), place
+
+    def __len__(self) -> int:
+        return len(self._values[0])
+
+    def texts(
+        self, column: int, start: int, stop: int
+    ) -> tuple[_kernel.Views, Ints | None, int, str]:
+        """Return texts; of lists of texts also where each row's start. Others are refused."""
+        values = self._values[column][start:stop]
+        if _kernel.first_not_str(values) < 0:
+            return _kernel.Views.from_strings(values, 0, len(values)), None, -1, ""
+        groups = [value.tolist() if _is_array(value) else value for value in values]
+        groups = [[value] if isinstance(value, str) else value for value in groups]
+        texts = [text for group in groups if _is_list(group) for text in group]
+        counts = [len(group) if _is_list(group) else 0 for group in groups]
+        if 0 in counts or _kernel.first_not_str(texts) >= 0:
+            row = next(i for i, group in enumerate(groups) if not _are_texts(group))
+            return _kernel.Views.from_strings([], 0, 0), None, row, _described(values[row])
+        return _kernel.Views.from_strings(texts, 0, len(texts)), starts_of(counts), -1, ""
+
+    def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
+        """Return whole numbers, and the first row that has none or -1; others are refused."""
+        whole = (int, np.integer, np.bool_)
+        values, missing = self._before_missing(column, start, stop)
+        for row, value in enumerate(values):
+            if not isinstance(value, whole):
+                raise self._refusal(column, start + row, value, "a whole number")
+            if not -(1 << 63) <= int(value) < 1 << 63:
+                wanted = "a number of at most 64 bits, or a text"
+                raise self._refusal(column, start + row, value, wanted)
+        return np.array([int(value) for value in values], np.int64), missing
+
+    def floats(self, column: int, start: int, stop: int) -> tuple[Floats, int]:
+        """Return numbers, and the first row that has none or -1; others are refused."""
+        values, missing = self._before_missing(column, start, stop)
+        for row, value in enumerate(values):
+            if not isinstance(value, int | float | np.number):
+                raise self._refusal(column, start + row, value, "a number")
+        return np.array([float(value) for value in values], np.float64), missing
+
+    def _before_missing(self, column: int, start: int, stop: int) -> tuple[list[Any], int]:
+        values = self._values[column][start:stop]
+        missing = next((row for row, value in enumerate(values) if is_missing(value)), -1)
+        return (values if missing < 0 else values[:missing]), missing
+
+    def _refusal(self, column: int, row: int, value: object, wanted: str) -> InputError:
+        place, why = self._place(row), _described(value)
+        return refusal(f"{TABLE}, {place}", self._names[column], why, wanted)
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value stands for none."""
+    nan = isinstance(value, float) and math.isnan(value)
+    return value is None or nan or type(value).__name__ in _MISSING
+
+
+def _format(values: Sequence[Any]) -> str:
+    """Return the Arrow format that the first value shows; texts among lists are lists of one."""
+    found = next((_one_format(value) for value in values if not is_missing(value)), "n")
+    if found == "u" and _kernel.first_not_str(values) >= 0 and any(map(_is_list, values)):
+        return "+l u"
+    return found
+
+
+def _one_format(value: Any) -> str:
+    if _is_list(value):
+        inner = next((_one_format(item) for item in value if not is_missing(item)), "u")
+        return f"+l {inner}"
+    if isinstance(value, np.generic) or _is_array(value):
+        value = value.item()
+    return next((format for kind, format in _FORMATS if isinstance(value, kind)), "other")
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple) or (_is_array(value) and np.ndim(value) > 0)  # type: ignore[arg-type]
+
+
+def _are_texts(value: Any) -> bool:
+    return _is_list(value) and len(value) > 0 and _kernel.first_not_str(value) < 0
+
+
+def _described(value: Any) -> str:
+    """Return what a value is, for a message."""
+    if is_missing(value):
+        return "null"
+    if _is_list(value) and not len(value):
+        return "an empty list"
+    if _is_list(value):
+        others = (_described(item) for item in value if not isinstance(item, str))
+        return f"a list that holds {next(others, 'texts')}"
+    words = kind_of(_one_format(value)).removesuffix("s")
+    return f"{quoted(value)} ({words})"
+
+
+class Records(Frame):
+    """A list of dictionaries; its columns are the names in the first."""
+
+    kind = "a list of dictionaries"
+
+    def __init__(self, data: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(tuple(data))
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in self.data[0] if isinstance(name, str)]
+
+    def open(self, columns: Sequence[str]) -> Opened:
+        return open_values({name: self._column(name) for name in columns}, self.place)
+
+    def _column(self, name: str) -> list[Any]:
+        try:
+            return [row[name] for row in self.data]
+        except (KeyError, TypeError):
+            row = next(i for i, row in enumerate(self.data) if not _has(row, name))
+        found = type(self.data[row]).__name__
+        told = "it lacks it" if isinstance(self.data[row], Mapping) else f"it is {found}"
+        place = f"{TABLE}, {self.place(row)}"
+        raise InputError(f"{place}: expected a dictionary with {quoted(name)}, and {told}")
+
+    def joined(self, scores: Mapping[str, Floats]) -> list[dict[str, Any]]:
+        columns = zip(*(values.tolist() for values in scores.values()), strict=True)
+        rows = zip(self.data, columns, strict=True)
+        return [{**row, **dict(zip(scores, values, strict=True))} for row, values in rows]
+
+
+def _has(row: Any, name: str) -> bool:
+    return isinstance(row, Mapping) and name in row
+
+
+class PandasFrame(Frame):
+    """A data frame; a shallow copy, so that later changes do not reach it."""
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data.copy(deep=False))
+
+    @property
+    def names(self) -> list[str]:
+        found = [name for name in self.data.columns if isinstance(name, str)]
+        if not found and len(self.data.columns):
+            first = self.data.columns[0]
+            told = f"columns are named by {type(first).__name__}, as in {quoted(first)}"
+            raise InputError(f"{TABLE}: its {told}, expected str: rename them (df.columns = [...])")
+        return found
+
+    def open(self, columns: Sequence[str]) -> Opened:
+        if all(_in_arrow(self.data[name].dtype) for name in columns):
+            return record_batches(self.data[list(columns)], TABLE)
+        values = {name: self.data[name].to_numpy(object).tolist() for name in columns}
+        return open_values(values, self.place)
+
+    def place(self, row: int) -> str:
+        return f"row {row + 1:,} (index {quoted(self.data.index[row : row + 1].tolist()[0])})"
+
+    def joined(self, scores: Mapping[str, Floats]) -> Any:
+        return self.data.assign(**scores)
+
+
+def _in_arrow(dtype: Any) -> bool:
+    """Return whether pandas keeps a column in Arrow's form, or can hand it over in that."""
+    arrow = type(dtype).__name__ == "ArrowDtype" or getattr(dtype, "storage", "") == "pyarrow"
+    return arrow or (find_spec("pyarrow") is not None and dtype.kind in "iub")
+
+
+class PolarsFrame(Frame):
+    """A data frame; a clone, which shares its columns."""
+
+    def __init__(self, data: Any) -> None:
+        if hasattr(data, "collect"):
+            raise InputError(f"{TABLE} is a LazyFrame: collect() it first")
+        super().__init__(data.clone())
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.columns)
+
+    def open(self, columns: Sequence[str]) -> Opened:
+        return record_batches(self.data.select(columns), TABLE)
+
+    def joined(self, scores: Mapping[str, Floats]) -> Any:
+        return self.data.with_columns(**scores)
+
+
+class PyArrowFrame(ArrowFrame):
+    """A table, a record batch, or a stream of them, which can be read once."""
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.schema.names)
+
+    def joined(self, scores: Mapping[str, Floats]) -> Any:
+        pyarrow, found = import_module("pyarrow"), self.data
+        if not hasattr(found, "append_column"):
+            return super().joined(scores)
+        for name, values in scores.items():
+            found = found.append_column(name, pyarrow.array(values))
+        return found
+
+
+_ROWS = 1 << 14
+
+
+class DatasetFrame(Frame):
+    """One split of a data set; rows that were selected or shuffled are read in their order."""
+
+    kind = "a streamed data set"
+
+    @property
+    def names(self) -> list[str]:
+        if self.data.column_names is None:
+            told = "is a stream that does not know its columns before it is read"
+            raise InputError(f"{TABLE} {told}: give it features, or make a Dataset of it")
+        return list(self.data.column_names)
+
+    def open(self, columns: Sequence[str]) -> Opened:
+        batches = self.data.select_columns(list(columns)).with_format("arrow").iter(_ROWS)
+        found = (record_batches(batch, TABLE) for batch in batches)
+        first = next(found, None)
+        if first is None:
+            return list(columns), ["u"] * len(columns), iter(())
+        return first[0], first[1], chain(first[2], _rest(found))
+
+    def joined(self, scores: Mapping[str, Floats]) -> Any:
+        found = self.data
+        if self.rows is None:  # a stream may come in another order next time
+            return super().joined(scores)
+        for name, values in scores.items():
+            found = found.add_column(name, values)
+        return found
+
+
+def _rest(found: Iterator[Opened]) -> Iterator[RowBatch]:
+    return (batch for _, _, batches in found for batch in batches)

@@ -1,1 +1,0 @@
-"""Tables in memory: one file for each library, and lists of dictionaries."""

@@ -1,1 +1,0 @@
-"""Logs of evaluation tools, a file for each tool."""

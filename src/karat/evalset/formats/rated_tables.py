@@ -1,0 +1,256 @@
+"""The E2E generation challenge: outputs, references, and ratings of five outputs at a time.
+
+    primary/SYSTEM.tsv          MR, output: as the team wrote it (quotes of both kinds, blank lines)
+    testset_w_refs.csv          mr, ref: a row for each reference, those of one input together
+    naturalness.nopii.csv       a row for each worker and unit: sys1…sys5, natur1…natur5
+    quality.nopii.csv           the same with quality1…quality5
+
+Workers chose their own scale (some gave 111111), so only the order within a row means anything.
+What is stored is therefore not the rating but the share of comparisons that an output wins:
+
+    value = (outputs in the row rated lower + half of those rated equal) / other outputs in the row
+
+and over all rows, if the worker had the same output in several. Two systems with the same text
+count as any other tie. Workers are numbered anew in each file: `naturalness/w1` and `quality/w1`
+are two judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.draft import EvalSetDraft
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import (
+    Place,
+    Reading,
+    as_names,
+    check_filled,
+    csv_header,
+    csv_rows,
+    number,
+    read_lines,
+    tab_rows,
+)
+from karat.evalset.sets import EvalSet
+
+RATINGS = {"naturalness": "natur", "quality": "quality"}
+"""Dimension -> how its five columns are called, before their numbers."""
+
+_PLACES = range(1, 6)
+_GUIDELINE = "Share of the other outputs in the row that it beats; ties count one half."
+
+
+def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
+    """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
+    references: dict[str, list[str]] = {}
+    for _, (meaning, text) in csv_rows(path / "testset_w_refs.csv", ("mr", "ref"), reading):
+        references.setdefault(meaning, []).append(text)
+    inputs = list(references)
+    files = sorted((path / "primary").glob("*.tsv"))
+    draft = EvalSetDraft(
+        name or path.name,
+        [str(i) for i in range(1, len(inputs) + 1)],
+        {file.stem: _outputs(file, inputs, reading) for file in files},
+        reading=reading,
+        where=path,
+        references=list(references.values()),
+        sources=inputs,
+        dimensions=[Dimension(key, low=0.0, high=1.0, guideline=_GUIDELINE) for key in RATINGS],
+        description="E2E NLG challenge, primary systems; ratings as shares of comparisons won",
+        licence="CC-BY-SA 4.0",
+    )
+    for dimension, column in RATINGS.items():
+        _read_ratings(path / f"{dimension}.nopii.csv", dimension, column, draft)
+    return draft.finish()
+
+
+def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
+    """Return the output for every input, which must stand in the order of the test set."""
+    rows = [row for row in reading.numbered(read_lines(path), path) if row[1].strip()]
+    outputs = []
+    for (place, line), expected in zip(rows[1:], inputs, strict=False):
+        fields = [_unquoted(field) for field in line.split("\t")]
+        if len(fields) != 2:
+            reading.problem(place, f"found {len(fields)} fields, expected MR and output")
+        elif fields[0] != expected:
+            found = quoted(fields[0])
+            reading.problem(place, f"found the input {found}, expected {quoted(expected)}")
+        outputs.append(fields[-1])
+    if len(rows) - 1 != len(inputs):
+        reading.problem(path, f"found {len(rows) - 1:,} outputs, expected {len(inputs):,}")
+    return outputs
+
+
+def _unquoted(field: str) -> str:
+    text = field.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1].replace('""', '"')
+    return text
+
+
+def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
+    names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
+    won: dict[tuple[str, str, str], list[float]] = {}
+    places: dict[tuple[str, str, str], Place] = {}
+    for place, (worker, segment, *rest) in csv_rows(path, names, draft.reading):
+        systems, ratings = rest[: len(_PLACES)], [number(text) for text in rest[len(_PLACES) :]]
+        known = [rating for rating in ratings if rating is not None]
+        if len(known) < len(ratings):
+            draft.reading.problem(place, f"found the ratings {rest[5:]}, expected numbers")
+            continue
+        for i, system in enumerate(systems):
+            key = system, segment, f"{dimension}/{worker}"
+            others = known[:i] + known[i + 1 :]
+            beaten = (1.0 if known[i] > o else 0.5 if known[i] == o else 0.0 for o in others)
+            won.setdefault(key, []).extend(beaten)
+            places.setdefault(key, place)
+    for key, wins in won.items():
+        draft.judge(*key, dimension, sum(wins) / len(wins), places[key])
+
+
+QUESTIONS = {
+    "ad": Dimension("adequacy", low=0.0, high=100.0),
+    "fl": Dimension("fluency", low=0.0, high=100.0),
+    "bl": Dimension(
+        "believability",
+        low=0.0,
+        high=100.0,
+        guideline="Without source and reference: how likely is the meaning correct?",
+    ),
+}
+
+
+def read_believability(
+    path: Path,
+    reading: Reading,
+    *,
+    pairs: str | Sequence[str] | None = None,
+    reference: str = "tok",
+    name: str | None = None,
+) -> EvalSet:
+    """Return the set in a folder; `reference="raw"` takes the reference before tokenisation."""
+    have = sorted(folder.name for folder in (path / "annotations").iterdir() if folder.is_dir())
+    chosen = have if pairs is None else as_names(pairs)
+    for pair in chosen:
+        if pair not in have:
+            raise InputError(f"{path} has no pair {quoted(pair)}: it has {', '.join(have)}")
+    if reference not in ("tok", "raw"):
+        raise InputError(f"reference={quoted(reference)}: expected tok or raw")
+    outputs = {pair: read_lines(_only(path / "text" / "mt_output", f"{pair}.*")) for pair in chosen}
+    texts = path / "text" / "test"
+    references = read_lines(texts / f"ted_test1.{reference}.en")
+    sources = [texts / f"ted_test1_en-{p}.raw.{p}" for p in (c.partition("-")[0] for c in chosen)]
+    draft = EvalSetDraft(
+        name or path.name,
+        [str(i) for i in range(1, len(references) + 1)],
+        outputs,
+        reading=reading,
+        where=path,
+        references=[(text,) for text in references],
+        sources=read_lines(sources[0]) if len(sources) == 1 else None,
+        dimensions=QUESTIONS.values(),
+        description="MT outputs rated for adequacy, fluency and believability, raw scores",
+        licence="CC-BY",
+    )
+    for pair in chosen:
+        for question, dimension in QUESTIONS.items():
+            file = path / "annotations" / pair / f"{pair}.{question}.annot.raw.csv"
+            _read_scores(file, pair, question, dimension.name, draft)
+    return draft.finish()
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        raise InputError(f"{folder}: found {len(found)} files {pattern}, expected one")
+    return found[0]
+
+
+def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
+    annotators = [name for name in csv_header(path) if name.startswith("ANNOTATOR_")]
+    judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
+    columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
+    for place, (segment, of, kind, *scores) in csv_rows(path, columns, draft.reading):
+        if (of, kind) != (pair, question):
+            found = f"found {short(of)} {short(kind)}"
+            draft.reading.problem(place, f"{found}, expected {pair} {question}")
+            continue
+        for judge, score in zip(judges, scores, strict=True):
+            if score != "nan":
+                draft.judge(pair, segment, judge, dimension, score, place)
+
+
+SYSTEM = "candidate"
+JUDGE = "raters"
+_SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
+
+
+def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
+    """Return the set in a file."""
+    columns = ("source", "reference", "candidate", "score")
+    rows = list(tab_rows(path, columns, reading))
+    numbers: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    ids, groups = [], []
+    for _, (source, *_rest) in rows:
+        group = str(numbers.setdefault(source, len(numbers) + 1))
+        counts[group] = counts.get(group, 0) + 1
+        groups.append(group)
+        ids.append(f"{group}.{counts[group]}")
+    draft = EvalSetDraft(
+        name or path.stem,
+        ids,
+        {SYSTEM: [row[2] for _, row in rows]},
+        reading=reading,
+        where=path,
+        references=[(row[1],) for _, row in rows],
+        groups=groups,
+        sources=[row[0] for _, row in rows],
+        dimensions=[_SIMILARITY],
+        description="Paraphrase candidates with ratings; one pseudo-system holds them all",
+        licence="Apache-2.0",
+    )
+    for segment, (place, row) in zip(ids, rows, strict=True):
+        draft.judge(SYSTEM, segment, JUDGE, "similarity", row[3], place)
+    return draft.finish()
+
+
+COLUMNS = ("source", "system", "paraphrase", "judge")
+
+
+def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
+    """Return the set in a file."""
+    with path.open("rb") as file:
+        first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
+    dimensions = [name for name in first.split("\t") if name not in COLUMNS]
+    rows = list(tab_rows(path, (*COLUMNS, *dimensions), reading))
+    sources = list(dict.fromkeys(row[0] for _, row in rows))
+    systems = list(dict.fromkeys(row[1] for _, row in rows))
+    number = {source: i for i, source in enumerate(sources)}
+    check_filled(path, len(rows), len(systems), len(sources))
+    outputs: dict[str, list[str | None]] = {system: [None] * len(sources) for system in systems}
+    for place, (source, system, text, *_rest) in rows:
+        known = outputs[system][number[source]]
+        if known is not None and known != text:
+            told = f"another paraphrase by {short(system)} of the same source stood before"
+            reading.problem(place, told)
+        outputs[system][number[source]] = text
+    draft = EvalSetDraft(
+        name or path.stem,
+        [str(i + 1) for i in range(len(sources))],
+        outputs,
+        reading=reading,
+        where=path,
+        references=[(source,) for source in sources],
+        sources=sources,
+        dimensions=[Dimension(name, low=1.0, high=5.0) for name in dimensions],
+        description="Paraphrases by several systems with the scores of judges",
+    )
+    for place, (source, system, _, judge, *scores) in rows:
+        for dimension, score in zip(dimensions, scores, strict=True):
+            if score.strip():
+                draft.judge(system, str(number[source] + 1), judge, dimension, score, place)
+    return draft.finish()

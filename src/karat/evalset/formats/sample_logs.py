@@ -1,0 +1,461 @@
+"""Samples that evaluation tools log: an output of a system for an item, its targets, its scores.
+
+A log is of one system and one task; several logs make a set. A segment is called after its sample,
+`TASK/SAMPLE` where there are several tasks, `SAMPLE/N` for the N-th time a sample was answered,
+where any was answered again.
+
+The scores in a log are those of the tool's own metrics, not of people. They become judgements only
+if they are asked for: `scores=exact_match,ter:lower`; without `:lower` more is better. A score that
+a model gave is a judgement of that model.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.draft import EvalSetDraft
+from karat.evalset.judgements import MODEL, Dimension
+from karat.evalset.reading import (
+    Place,
+    Reading,
+    Where,
+    as_names,
+    check_filled,
+    json_rows,
+    member,
+    read_text,
+)
+from karat.evalset.sets import EvalSet, check_known
+from karat.storage.unpacking import ZipMembers
+
+Better = Literal["higher", "lower"]
+
+
+class LoggedSample(NamedTuple):
+    """One sample of one log."""
+
+    system: str
+    task: str
+    name: str
+    time: int
+    """1 for the first answer to this sample, 2 for the second, …"""
+    output: str | None
+    references: tuple[str, ...]
+    source: str
+    scores: Mapping[str, object]
+    place: Where
+    graders: Mapping[str, str] = MappingProxyType({})
+    """The model that gave a score, where the log says that one did."""
+
+
+def set_of_samples(
+    path: Path,
+    reading: Reading,
+    samples: Sequence[LoggedSample],
+    *,
+    judge: str,
+    scores: str | Sequence[str],
+    name: str | None,
+    description: str,
+    remarks: Sequence[str] = (),
+) -> EvalSet:
+    """Return the set of all samples; `judge` is the name under which scores are judgements."""
+    reading.check()
+    dimensions = _dimensions(scores, samples, path)
+    tasks = list(dict.fromkeys(sample.task for sample in samples))
+    again = any(sample.time > 1 for sample in samples)
+    cells: dict[tuple[str, str], LoggedSample] = {}
+    segments: dict[str, LoggedSample] = {}
+    for sample in samples:
+        parts = [sample.task] * (len(tasks) > 1) + [sample.name] + [str(sample.time)] * again
+        segment = "/".join(parts)
+        first = segments.setdefault(segment, sample)
+        if first.references != sample.references:
+            told = f"sample {quoted(sample.name)} has another target than in {first.place}"
+            reading.problem(sample.place, told)
+        before = cells.setdefault((sample.system, segment), sample)
+        if before is not sample:
+            told = f"sample {quoted(sample.name)} of {short(sample.system)} again"
+            reading.problem(sample.place, f"{told} (first in {before.place})")
+    systems = list(dict.fromkeys(sample.system for sample in samples))
+    check_filled(path, len(cells), len(systems), len(segments))
+    draft = EvalSetDraft(
+        name or path.resolve().stem,
+        list(segments),
+        {one: [_output(cells.get((one, segment))) for segment in segments] for one in systems},
+        reading=reading,
+        where=path,
+        references=[sample.references for sample in segments.values()],
+        groups=_groups(segments, tasks, again),
+        sources=[sample.source for sample in segments.values()],
+        dimensions=dimensions.values(),
+        description=description,
+        remarks=[*remarks, *_missing(samples)],
+    )
+    for (system, segment), sample in cells.items():
+        for given in dimensions:
+            if (value := sample.scores.get(given)) is not None:
+                model = sample.graders.get(given, "")
+                kind = MODEL if model else ""
+                draft.judge(system, segment, model or judge, given, value, sample.place, kind)
+    return draft.finish()
+
+
+def _output(sample: LoggedSample | None) -> str | None:
+    return None if sample is None else sample.output
+
+
+def _groups(
+    segments: Mapping[str, LoggedSample], tasks: Sequence[str], again: bool
+) -> list[str] | None:
+    """The samples where they were answered again, else the tasks where there are several."""
+    several = len(tasks) > 1
+    if not (several or again):
+        return None
+    found = []
+    for sample in segments.values():
+        found.append("/".join([sample.task] * several + [sample.name] * again))
+    return found
+
+
+def _missing(samples: Sequence[LoggedSample]) -> list[str]:
+    lost = sum(sample.output is None for sample in samples)
+    return [f"{lost:,} of {len(samples):,} samples have no output."] if lost else []
+
+
+def _dimensions(
+    scores: str | Sequence[str], samples: Sequence[LoggedSample], path: Path
+) -> dict[str, Dimension]:
+    known = dict.fromkeys(name for sample in samples for name in sample.scores)
+    found: dict[str, Dimension] = {}
+    for given in as_names(scores):
+        name, colon, better = given.partition(":")
+        if colon and better not in ("lower", "higher"):
+            raise InputError(f"scores={given}: expected NAME, NAME:higher or NAME:lower")
+        check_known("score", (name,), known, str(path))
+        direction: Better = "lower" if better == "lower" else "higher"
+        found[name] = Dimension(name, direction, guideline="A score from the log.")
+    return found
+
+
+LM_EVAL_FILES = ("samples_*.jsonl",)
+RAW = "raw"
+_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<time>\d{4}-\d\d-\d\dT.*))?\.jsonl")
+
+
+def read_lm_eval(
+    path: Path,
+    reading: Reading,
+    *,
+    filter: str | None = None,
+    targets: str = "lists",
+    scores: str | Sequence[str] = (),
+    name: str | None = None,
+) -> EvalSet:
+    """Return the set of a file, or of all sample files in a folder and the folders in it."""
+    if targets not in ("lists", "text"):
+        raise InputError(f"targets={quoted(targets)}: expected lists or text")
+    files, remarks = _newest(path)
+    rows = {file: list(json_rows(file, reading)) for file in files}
+    reading.check()
+    chosen = _filter(path, filter, rows)
+    samples = [
+        sample
+        for file, found in rows.items()
+        for place, row in found
+        if filter == RAW or row.get("filter", chosen) == chosen
+        for sample in _lm_eval_samples(file, row, place, reading, filter == RAW, targets == "lists")
+    ]
+    if filter == RAW:  # the same for each filter
+        samples = list({(s.system, s.task, s.name, s.time): s for s in samples}.values())
+    return set_of_samples(
+        path,
+        reading,
+        samples,
+        judge="lm-eval",
+        scores=scores,
+        name=name,
+        description="Samples of lm-evaluation-harness",
+        remarks=remarks,
+    )
+
+
+def _newest(path: Path) -> tuple[list[Path], list[str]]:
+    """Return the last file of each model and task, and which others there are."""
+    if not path.is_dir():
+        return [path], []
+    runs: dict[tuple[str, str], list[tuple[str, Path]]] = {}
+    for file in sorted([*path.glob(LM_EVAL_FILES[0]), *path.glob(f"*/{LM_EVAL_FILES[0]}")]):
+        key = str(file.parent), _task(file)
+        runs.setdefault(key, []).append((_named(file, "time"), file))
+    if not runs:
+        raise InputError(f"{path}: found no samples_TASK_TIME.jsonl in it or in its folders")
+    old = [file.name for found in runs.values() for _, file in sorted(found)[:-1]]
+    remark = f"Of several runs of a task the last is read; left out: {', '.join(old)}."
+    return [max(found)[1] for found in runs.values()], [remark] if old else []
+
+
+def _named(file: Path, part: str) -> str:
+    found = _NAME.fullmatch(file.name.removesuffix(".gz"))
+    return (found[part] or "") if found else ""
+
+
+def _task(file: Path) -> str:
+    return _named(file, "task") or file.name.split(".")[0]
+
+
+def _filter(
+    path: Path, given: str | None, rows: dict[Path, list[tuple[Place, dict[str, Any]]]]
+) -> object:
+    if given == RAW:
+        return None
+    lines = (row for own in rows.values() for _, row in own)
+    found = dict.fromkeys(str(row["filter"]) for row in lines if "filter" in row)  # not in old ones
+    names = ", ".join(found)
+    if given is None and len(found) > 1:
+        how = f"--option filter=NAME; filter={RAW} takes the unfiltered responses"
+        raise InputError(f"{path}: responses of several filters ({names}): choose one with {how}")
+    if given is not None and given not in found:
+        raise InputError(f"{path}: no responses of the filter {quoted(given)}, only of {names}")
+    return given if given is not None else next(iter(found), None)
+
+
+def _lm_eval_samples(
+    file: Path, row: dict[str, Any], place: Place, reading: Reading, raw: bool, lists: bool
+) -> Iterator[LoggedSample]:
+    """Yield a sample for each response to a document."""
+    responses = member(row, "resps" if raw else "filtered_resps", list, place, reading)
+    if row.get("target") is None or not isinstance(row.get("doc_id"), int | str):
+        reading.problem(place, "found no doc_id or no target, expected a sample of lm_eval")
+        return
+    if responses is None:
+        return
+    texts = _texts(responses)
+    if texts is None:
+        told = "found likelihoods of given answers, expected generated text"
+        reading.problem(place, f"{told}; tasks of the type generate_until have it")
+        return
+    scores = row.get("metrics")
+    named = scores if isinstance(scores, list) else []
+    for time, text in enumerate(texts, 1):
+        yield LoggedSample(
+            system=file.resolve().parent.name or "lm-eval",
+            task=_task(file),
+            name=str(row["doc_id"]),
+            time=time,
+            output=text,
+            references=_references(row["target"], lists),
+            source=_prompt(row.get("arguments")),
+            scores={key: row[key] for key in named if isinstance(key, str) and key in row},
+            place=place,
+        )
+
+
+def _texts(responses: list[Any]) -> list[str] | None:
+    """Return the texts that were generated for a document; None if there are none."""
+    if len(responses) != 1:
+        return None  # one request for each choice
+    found = responses[0] if isinstance(responses[0], list) else responses
+    likelihood = len(found) == 2 and found[1] in ("True", "False", True, False)
+    if likelihood or not found or not all(isinstance(text, str) for text in found):
+        return None
+    return list(found)
+
+
+def _references(target: object, lists: bool) -> tuple[str, ...]:
+    if lists and isinstance(target, str) and target[:1] == "[" and target[-1:] == "]":
+        try:
+            found = ast.literal_eval(target)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            found = None
+        if isinstance(found, list) and found and all(isinstance(text, str) for text in found):
+            return tuple(found)
+    if isinstance(target, list):
+        return tuple(map(str, target))
+    return (str(target),)
+
+
+def _prompt(arguments: object) -> str:
+    """Return the prompt, which newer versions write as an object and older ones as a list."""
+    first: object = arguments
+    for key in ("gen_args_0", "arg_0"):
+        if isinstance(first, dict):
+            first = first.get(key)
+        elif isinstance(first, list) and first:
+            first = first[0]
+    return first if isinstance(first, str) else ""
+
+
+INSPECT_FILES = ("*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*_*.json")
+LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_ATTACHED = "attachment://"
+
+
+def read_inspect_ai(
+    path: Path,
+    reading: Reading,
+    *,
+    scores: str | Sequence[str] = (),
+    name: str | None = None,
+) -> EvalSet:
+    """Return the set of a log, or of all logs in a folder and the folders in it."""
+    files = [path]
+    if path.is_dir():
+        patterns = [*INSPECT_FILES, *(f"*/{pattern}" for pattern in INSPECT_FILES)]
+        files = sorted(file for pattern in patterns for file in path.glob(pattern))
+    if not files:
+        raise InputError(f"{path}: found no log of inspect_ai (.eval, .json) in it")
+    samples = [sample for file in files for sample in _log(file, reading)]
+    return set_of_samples(
+        path,
+        reading,
+        samples,
+        judge="inspect",
+        scores=scores,
+        name=name,
+        description="Samples of inspect_ai",
+    )
+
+
+def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
+    if file.suffix == ".json":
+        log = _parsed(read_text(file), str(file))
+        found = log.get("samples")
+        if not isinstance(found, list):
+            raise InputError(f"{file}: found no samples, expected a log of inspect_ai")
+        header, parts = log, [(f"{file}, sample {i}", one) for i, one in enumerate(found, 1)]
+        yield from _inspect_samples(str(file), header, iter(parts), reading)
+        return
+    with ZipMembers(file) as members:
+        if "header.json" not in members.names:
+            raise InputError(f"{file}: found no header.json, expected a finished log of inspect_ai")
+        header = _parsed(members.read("header.json"), f"{file}, header.json")
+        inside = [name for name in members.names if name.startswith("samples/")]
+        read = (
+            (f"{file}, {name}", _parsed(members.read(name), f"{file}, {name}")) for name in inside
+        )
+        yield from _inspect_samples(str(file), header, read, reading)
+
+
+def _parsed(text: str | bytes, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not a JSON object ({error})") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{where}: found {quoted(found)}, expected a JSON object")
+    return found
+
+
+def _inspect_samples(
+    file: str, header: dict[str, Any], samples: Iterator[tuple[str, Any]], reading: Reading
+) -> Iterator[LoggedSample]:
+    run = header.get("eval")
+    model, task = (run.get("model"), run.get("task")) if isinstance(run, dict) else (None, None)
+    if not (isinstance(model, str) and isinstance(task, str)):
+        raise InputError(f"{file}: found no eval with model and task, expected inspect_ai's log")
+    for place, sample in samples:
+        made = _sample(sample, model, task, place)
+        if made is None:
+            told = "expected a sample with id, epoch, input, target and output"
+            reading.problem(place, told)
+        else:
+            yield made
+
+
+def _sample(sample: Any, model: str, task: str, place: str) -> LoggedSample | None:
+    if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str):
+        return None
+    epoch, given = sample.get("epoch", 1), sample.get("target")
+    targets: list[Any] = given if isinstance(given, list) else [given]
+    attached = sample.get("attachments")
+    source = _text(sample.get("input"), attached)
+    if not isinstance(epoch, int) or epoch < 1 or source is None:
+        return None
+    if not all(isinstance(text, str) for text in targets):
+        return None
+    failed = sample.get("error") is not None
+    return LoggedSample(
+        system=model,
+        task=task,
+        name=str(sample["id"]),
+        time=epoch,
+        output=None if failed else _completion(sample.get("output"), attached),
+        references=tuple(_whole(text, attached) for text in targets),
+        source=source,
+        scores=_scores(sample.get("scores")),
+        place=place,
+        graders=_graders(sample.get("scores")),
+    )
+
+
+def _completion(output: Any, attached: Any) -> str | None:
+    """Return the text of the first choice."""
+    if not isinstance(output, dict):
+        return None
+    choices = output.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        message = choices[0].get("message")
+        if isinstance(message, dict):
+            return _text(message.get("content"), attached)
+    completion = output.get("completion")
+    return _whole(completion, attached) if isinstance(completion, str) and completion else None
+
+
+def _text(content: Any, attached: Any) -> str | None:
+    """Return the text of a string, of messages, or of the parts of one, a line each."""
+    if isinstance(content, str):
+        return _whole(content, attached)
+    if not isinstance(content, list):
+        return None
+    parts = [part for part in content if isinstance(part, dict)]
+    texts = [_text(part.get("text", part.get("content")), attached) for part in parts]
+    return "\n".join(text for text in texts if text is not None)
+
+
+def _whole(text: str, attached: Any) -> str:
+    if text.startswith(_ATTACHED) and isinstance(attached, dict):
+        found = attached.get(text.removeprefix(_ATTACHED))
+        return found if isinstance(found, str) else text
+    return text
+
+
+def _scores(scores: Any) -> dict[str, object]:
+    """Return the scores as numbers; those with several values as `NAME.KEY`."""
+    found: dict[str, object] = {}
+    for name, score in scores.items() if isinstance(scores, dict) else ():
+        value = score.get("value") if isinstance(score, dict) else None
+        parts = value if isinstance(value, dict) else {None: value}
+        for key, one in parts.items():
+            number = LETTERS.get(one, one) if isinstance(one, str) else one
+            found[name if key is None else f"{name}.{key}"] = (
+                float(number) if isinstance(number, bool) else number
+            )
+    return found
+
+
+def _graders(scores: Any) -> dict[str, str]:
+    """Return the models that gave scores: such scores come with what the model was asked.
+
+    A grader without a name goes by that of the score.
+    """
+    found: dict[str, str] = {}
+    for name, score in scores.items() if isinstance(scores, dict) else ():
+        asked = score.get("metadata") if isinstance(score, dict) else None
+        messages = asked.get("grading") if isinstance(asked, dict) else None
+        if isinstance(messages, list) and messages:
+            last = messages[-1] if isinstance(messages[-1], dict) else {}
+            keys = [name, *(f"{name}.{key}" for key in _parts(score.get("value")))]
+            found |= dict.fromkeys(keys, str(last.get("model") or name))
+    return found
+
+
+def _parts(value: Any) -> list[str]:
+    return list(value) if isinstance(value, dict) else []

@@ -1,0 +1,376 @@
+"""WMT's MQM files: a row for every error that a rater marked in an output.
+
+    system  doc  doc_id  seg_id  rater  source  target  category  severity
+
+The span in question stands between `<v>` and `</v>`, which are taken out; a row `No-error` says
+that the rater found none. The penalty of an output is the sum of the weights of its errors: stored
+as it is, so less is better. A weight belongs to `severity[/category[/subcategory]]`, and the most
+specific one counts. References are among the systems: those named as such become references.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.draft import EvalSetDraft
+from karat.evalset.formats.score_files import read_metric_scores
+from karat.evalset.given_scores import GivenScores, Offered
+from karat.evalset.judgements import Dimension
+from karat.evalset.reading import (
+    Place,
+    Reading,
+    as_names,
+    check_filled,
+    number,
+    read_lines,
+    tab_rows,
+)
+from karat.evalset.sets import EvalSet, check_known
+
+WEIGHTS: Mapping[str, float] = {
+    "Critical": 25.0,
+    "Major": 5.0,
+    "Minor": 1.0,
+    "Neutral": 0.0,
+    "No-error": 0.0,
+    "Major/Non-translation": 25.0,
+    "Major/Non-translation!": 25.0,
+    "Minor/Fluency/Punctuation": 0.1,
+}
+DIMENSIONS: Mapping[str, str] = {"mqm": "", "accuracy": "Accuracy", "fluency": "Fluency"}
+"""Category whose errors are summed under each dimension; "" is all of them."""
+
+_COLUMNS = ("system", "doc", "rater", "source", "target", "category", "severity")
+_SEGMENT_COLUMNS = ("globalSegId", "seg_id")  # the newer name, and that of 2020 and 2021
+_GUIDELINE = "Sum of the weights of {} errors."
+_MARKS = re.compile(r"</?v>")
+
+_Item = tuple[str, str]  # system, segment
+
+
+def read_mqm(
+    path: Path,
+    reading: Reading,
+    *,
+    references: str | Sequence[str] | None = None,
+    leave_out: str | Sequence[str] = (),
+    weights: Mapping[str, float] = WEIGHTS,
+    dimensions: Mapping[str, str] = DIMENSIONS,
+    name: str | None = None,
+    licence: str = "",
+) -> EvalSet:
+    """Return the set in a file; `references` are by default the systems called `ref…`."""
+    rows = _Spans(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
+    names = dict.fromkeys(system for system, _ in rows.outputs)
+    found = [name for name in names if name.lower().startswith("ref")]
+    refs = as_names(found if references is None else references)
+    check_known("system", (*refs, *as_names(leave_out)), names, str(path))
+    aside = {*refs, *as_names(leave_out)}
+    systems = [system for system in names if system not in aside]
+    check_filled(path, len(rows.outputs), len(names), len(rows.sources))
+    draft = EvalSetDraft(
+        name or path.name.removesuffix(".tsv"),
+        list(rows.sources),
+        {system: [rows.outputs.get((system, s)) for s in rows.sources] for system in systems},
+        reading=reading,
+        where=path,
+        references=[
+            [rows.outputs[ref, s] for ref in refs if (ref, s) in rows.outputs] for s in rows.sources
+        ],
+        groups=list(rows.documents.values()),
+        sources=list(rows.sources.values()),
+        dimensions=[
+            Dimension(key, "lower", 0.0, guideline=_GUIDELINE.format(below or "all"))
+            for key, below in dimensions.items()
+        ],
+        description=f"MQM errors; references: {', '.join(refs) or 'none'}",
+        licence=licence,
+    )
+    for (system, segment, rater), penalties in rows.penalties.items():
+        if system not in aside:
+            for key, penalty in penalties.items():
+                draft.judge(system, segment, rater, key, penalty, rows.places[system, segment])
+    return draft.finish()
+
+
+class _Spans:
+    """The error spans of a file, their penalties added up."""
+
+    def __init__(
+        self, path: Path, reading: Reading, weights: dict[str, float], dimensions: Mapping[str, str]
+    ) -> None:
+        self.reading, self.weights, self.dimensions = reading, weights, dimensions
+        self.sources: dict[str, str] = {}
+        self.documents: dict[str, str] = {}
+        self.outputs: dict[_Item, str] = {}
+        self.places: dict[_Item, Place] = {}
+        self.penalties: dict[tuple[str, str, str], dict[str, float]] = {}
+        header = (read_lines(path) or [""])[0].split("\t")
+        number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
+        for place, row in tab_rows(path, (*_COLUMNS, number), reading):
+            self._add(row, place)
+
+    def _add(self, row: list[str], place: Place) -> None:
+        system, document, rater, source, target, category, severity, segment = row
+        self._note(self.sources, segment, _MARKS.sub("", source), "source", place)
+        self._note(self.documents, segment, document, "document", place)
+        self._note(self.outputs, (system, segment), _MARKS.sub("", target), "target", place)
+        self.places.setdefault((system, segment), place)
+        weight = weight_of(severity, category, self.weights)
+        if weight is None:
+            self.reading.problem(place, f"no weight for severity {quoted(severity)}: give one")
+            return
+        key = system, segment, rater
+        sums = self.penalties.setdefault(key, dict.fromkeys(self.dimensions, 0.0))
+        for name, below in self.dimensions.items():
+            if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
+                sums[name] += weight
+
+    def _note(self, known: dict, key: object, text: str, what: str, place: Place) -> None:  # type: ignore[type-arg]
+        if known.setdefault(key, text) != text:
+            self.reading.problem(place, f"found another {what} than before for this segment")
+
+
+def weight_of(severity: str, category: str, weights: Mapping[str, float]) -> float | None:
+    """Return the weight of the most specific name there is; names are in lower case."""
+    deepest = max((name.count("/") for name in weights), default=0)
+    parts = [severity, *category.split("/", deepest)][: deepest + 1]
+    for length in range(len(parts), 0, -1):
+        weight = weights.get("/".join(parts[:length]).lower())
+        if weight is not None:
+            return weight
+    return None
+
+
+JUDGE, MERGED = "all", "merged"
+MQM_WEIGHTS = {key.lower(): weight for key, weight in WEIGHTS.items()}
+WMT_STANDARD = {
+    "wmt21.news": {"en-de": "refC", "zh-en": "refB"},
+    "wmt21.tedtalks": {"zh-en": "refB"},
+    "wmt22": {"cs-en": "refB", "en-cs": "refB"},
+    "wmt23": {"en-he": "refB", "he-en": "refB"},
+}
+"""Test set -> pair -> the standard reference, where it is not the first."""
+_STANDARD = re.compile(r"ref[a-z]?", re.IGNORECASE)
+_REFERENCE = re.compile(r"(.*[-_.])?ref[a-z]?", re.IGNORECASE)
+
+
+def read_mt_metrics_eval(
+    path: Path,
+    reading: Reading,
+    *,
+    pair: str | None = None,
+    references: str | Sequence[str] | None = None,
+    humans: str | bool = False,
+    name: str | None = None,
+) -> EvalSet:
+    """Return the set of one language pair, which must be named if there are several."""
+    pair = _pair(path, pair)
+    chosen = _references(path, pair, references)
+    if humans not in (True, False, "yes", "no"):
+        raise InputError(f"humans={humans}: expected yes or no")
+    outputs = {
+        file.stem: read_lines(file)
+        for file in sorted((path / "system-outputs" / pair).glob("*.txt"))
+        if file.stem not in chosen.files
+        and (humans in (True, "yes") or not _is_reference(file.stem, chosen))
+    }
+    sources = read_lines(path / "sources" / f"{pair}.txt")
+    columns = [read_lines(file) for file in chosen.files.values()]
+    for file, column in zip(chosen.files.values(), columns, strict=True):
+        if len(column) != len(sources):
+            reading.problem(file, f"found {len(column):,} lines, expected {len(sources):,}")
+    reading.check()
+    scores = _human_files(path, pair)
+    draft = EvalSetDraft(
+        name or f"{path.resolve().name}-{pair}",
+        [str(i) for i in range(1, len(sources) + 1)],
+        outputs,
+        reading=reading,
+        where=path,
+        references=list(zip(*columns, strict=True)) or None,
+        groups=_documents(path / "documents" / f"{pair}.docs", reading),
+        sources=sources,
+        dimensions=[Dimension(name) for name in dict.fromkeys(one.dimension for one in scores)],
+        description=f"mt-metrics-eval {pair}; references: {', '.join(chosen.files) or 'none'}",
+        remarks=chosen.remarks,
+    )
+    for one in scores:
+        _read_scores(one, draft, lambda system: _is_reference(system, chosen))
+    offered = _offered(path / "metric-scores" / pair, [*chosen.files], draft.segments)
+    return replace(draft.finish(), offered=offered)
+
+
+def _offered(folder: Path, references: Sequence[str], segments: Sequence[str]) -> Offered:
+    """Return the scores of metrics, by name, to be read when they are asked for."""
+    files: dict[str, dict[str, Path]] = {}
+    for file in sorted(folder.glob("*.s??.score")):
+        full, kind, _ = file.name.rsplit(".", 2)
+        files.setdefault(full, {})[kind] = file
+    found: dict[str, Callable[[], GivenScores]] = {}
+    for standard in (True, False):  # a short name is that of the standard references
+        for full, parts in files.items():
+            name, _, of = full.rpartition("-")
+            if (of in ("src", ".".join(references))) is standard:
+                short_name = name if standard and name and name not in found else full
+                place = str(folder / full)
+                read = partial(read_metric_scores, place, parts.get("seg"), parts.get("sys"))
+                found[short_name] = partial(read, segments)
+    return dict(sorted(found.items()))
+
+
+def _pair(path: Path, pair: str | None) -> str:
+    pairs = sorted(file.stem for file in (path / "sources").glob("*.txt"))
+    if pair is None and len(pairs) == 1:
+        return pairs[0]
+    if pair is None or pair not in pairs:
+        found = f"pair={pair}" if pair else "no pair"
+        known = ", ".join(pairs) or "none"
+        how = f"; on the command line, --option pair={pairs[0]}" if pairs else ""
+        raise InputError(f"{path}: {found} was given: choose one of {known}{how}")
+    return pair
+
+
+# ---------------------------------------------------------------------------------- references
+
+
+class _References(NamedTuple):
+    """The references that are used, by name, and the names of all there are."""
+
+    files: dict[str, Path]
+    names: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def _references(path: Path, pair: str, chosen: str | Sequence[str] | None) -> _References:
+    files = sorted((path / "references").glob(f"{pair}.*.txt"))
+    named = {file.name[len(pair) + 1 : -len(".txt")]: file for file in files}
+    if chosen is not None:
+        check_known("reference", as_names(chosen), named, str(path))
+        return _References({name: named[name] for name in as_names(chosen)}, tuple(named))
+    if len(named) < 2:
+        return _References(named, tuple(named))
+    standard, why = _standard(named, path, pair)
+    others = ", ".join(name for name in named if name != standard)
+    remark = (
+        f"Reference: {standard}, {why}. There are also: {others}; references=NAME (--option "
+        f"references=NAME) chooses others."
+    )
+    return _References({standard: named[standard]}, tuple(named), (remark,))
+
+
+def _standard(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
+    """Return the standard reference, and why it is taken to be that."""
+    given = list(names)
+    official = WMT_STANDARD.get(path.resolve().name, {}).get(pair)
+    if official in given:
+        return str(official), "WMT's standard"
+    human = [name for name in given if _STANDARD.fullmatch(name)]
+    known = human or [name for name in given if "synthetic" not in name.lower()] or given
+    files = [file.name for file in (path / "metric-scores" / pair).glob("*.score")]
+    uses = Counter(name for name in known for file in files if f"-{name}." in file)
+    if uses:
+        best = max(known, key=lambda name: uses[name])
+        return best, "which most metric scores in the folder were made with"
+    return known[0], "the first of the standard names (ref, refA, refB, …)"
+
+
+def _is_reference(name: str, chosen: _References) -> bool:
+    return name in chosen.names or bool(_REFERENCE.fullmatch(name))
+
+
+def _documents(path: Path, reading: Reading) -> list[str] | None:
+    if not path.exists():
+        return None
+    documents = []
+    for place, line in reading.numbered(read_lines(path), path):
+        fields = line.split()
+        if len(fields) != 2:
+            reading.problem(place, f"found {quoted(line)}, expected domain and document")
+        documents.append(fields[-1] if fields else "-")
+    return documents
+
+
+# -------------------------------------------------------------------------------- human scores
+
+
+class _Scores(NamedTuple):
+    """A file of human scores, and what it is of."""
+
+    file: Path
+    dimension: str
+    judge: str
+    rated: bool
+    """True if it has error spans, whose score is their sum, and not scores."""
+
+
+def _human_files(path: Path, pair: str) -> list[_Scores]:
+    """Return the files of scores, and those of ratings by rater."""
+    scores, ratings = (
+        {
+            file: file.name[len(pair) + 1 : -len(ending)]
+            for file in (path / "human-scores").glob(f"{pair}.*{ending}")
+        }
+        for ending in (".seg.score", ".seg.rating")
+    )
+    found = [_Scores(file, name, JUDGE, False) for file, name in scores.items()]
+    raters = [(file, *name.partition(".")[::2]) for file, name in ratings.items()]
+    single = {name for _, name, rater in raters if rater != MERGED}
+    for file, name, rater in raters:
+        if rater != MERGED or name not in single:
+            found.append(_Scores(file, f"{name}.rating", rater or JUDGE, True))
+    return sorted(found, key=lambda one: one.file.name)
+
+
+def _penalty(field: str, place: Place, reading: Reading) -> float | None:
+    """Return the negated sum of the scores of an output's errors."""
+    try:
+        found = json.loads(field)
+        scores = [_error_score(error) for error in found["errors"]]
+        if None not in scores:
+            return -sum(filter(None, scores)) + 0.0
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass
+    reading.problem(place, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
+    return None
+
+
+def _error_score(error: object) -> float | None:
+    """Return the score of an error; if it has none, the weight of its severity in MQM."""
+    if not isinstance(error, dict):
+        return None
+    if error.get("score") is not None:
+        return number(error["score"])
+    return weight_of(str(error["severity"]), str(error.get("category") or ""), MQM_WEIGHTS)
+
+
+def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[str], bool]) -> None:
+    """Take a block of all segments per system; a third field names the rater."""
+    seen: dict[str, int] = {}
+    for place, line in draft.reading.numbered(read_lines(scores.file), scores.file):
+        fields = line.split("\t") if scores.rated else line.split()
+        if not any(fields):
+            continue
+        if not 2 <= len(fields) <= 2 + scores.rated:
+            draft.reading.problem(place, f"found {quoted(line)}, expected system and score")
+            continue
+        system, judge = fields[0], fields[2] if len(fields) == 3 else scores.judge
+        at = seen[system] = seen.get(system, 0) + 1
+        if at > len(draft.segments):
+            draft.reading.problem(place, f"system {short(system)} has more scores than segments")
+        elif fields[1] != "None" and (system in draft.systems or not is_reference(system)):
+            value = _penalty(fields[1], place, draft.reading) if scores.rated else fields[1]
+            if value is not None:
+                draft.judge(system, str(at), judge, scores.dimension, value, place)
+    for system, count in seen.items():
+        if count < len(draft.segments):
+            told = f"found {count:,} scores, expected {len(draft.segments):,}, one a segment"
+            draft.reading.problem(scores.file, f"system {short(system)}: {told}")

@@ -1,0 +1,469 @@
+"""Levels: what is correlated, over one systems x segments matrix pair in which NaN is missing.
+
+A cell counts if it has a human score and a metric score. Where a level has groups, its value is
+the mean over the groups in which the statistic is defined, and the others are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from karat import _kernel
+from karat.arithmetic import exact_product, exact_sum
+from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.errors import InputError, quoted
+from karat.progress import Progress, silent
+from karat.settings import check_trials
+from karat.stats.correlation import (
+    Drawn,
+    Statistic,
+    Together,
+    clipped,
+    quotient,
+    statistic,
+    why_undefined,
+)
+from karat.stats.exchanges import (
+    Exchanges,
+    Permutation,
+    Words,
+    places_of_bits,
+)
+from karat.stats.grouped import (
+    DrawnCells,
+    ExchangedCells,
+    LinesOfGroups,
+    PairsOfGroups,
+    all_cells,
+    cells_of_columns,
+    cells_of_rows,
+)
+from karat.stats.paired_tests import (
+    Measures,
+    Triple,
+    perm_both_many,
+    perm_both_pearson,
+    perm_both_system_pearson,
+    standardised,
+)
+from karat.stats.resampling import SEED, count_copies, interval
+
+
+class Agreement(NamedTuple):
+    """A statistic at a level."""
+
+    value: float  # NaN if it is undefined
+    points: int  # systems, cells or documents that were compared
+    groups: int = 1  # that count
+    left_out: int = 0  # groups in which the statistic is undefined
+    why: str = ""  # why it is NaN
+
+
+MATRIX_LEVELS = ("system", "segment", "item", "by-system")
+"""Levels of two matrices: means of systems, all cells in one pool ("global", "no grouping"), the
+mean over segments ("group by item") and the mean over systems ("group by system")."""
+
+
+def check_matrix_level(at: str) -> None:
+    """Refuse a level that matrices do not have."""
+    if at not in MATRIX_LEVELS:
+        raise InputError(f"level {quoted(at)}: expected one of {', '.join(MATRIX_LEVELS)}")
+
+
+def agreement(
+    human: Floats, metric: Floats, by: Statistic | str = "pearson", at: str = "segment"
+) -> Agreement:
+    """Return the agreement of a metric with humans, systems x segments, by a statistic at a level.
+
+    A level with groups has the mean over the groups in which the statistic is defined, or pools
+    their pairs, as the statistic does.
+    """
+    check_matrix_level(at)
+    chosen = statistic(by)
+    h, m = (arranged(x[None], at)[0] for x in shared(human, metric))
+    points = int((~np.isnan(h)).sum())
+    if at in {"system", "segment"}:
+        value = chosen(h, m)
+        why = why_undefined(h, m) or "humans tell no two points so far apart"
+        return Agreement(value, points, why=why if np.isnan(value) else "")
+    value, groups, left_out = chosen.over(h, m)
+    what = "segment" if at == "item" else "system"
+    why = f"in no {what} do both human and metric scores differ" if np.isnan(value) else ""
+    return Agreement(value, points, groups, left_out, why)
+
+
+# --------------------------------------------------------------------- many matrices at once
+
+
+def arranged(stack: NDArray[Any], at: str) -> NDArray[Any]:
+    """Draws x systems x segments as draws x groups x points, as the level compares them."""
+    if at == "system":
+        return row_means(stack.reshape(-1, stack.shape[2])).reshape(len(stack), 1, -1)
+    if at == "segment":
+        return stack.reshape(len(stack), 1, -1)
+    return stack.swapaxes(1, 2) if at == "item" else stack
+
+
+def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
+    """Draws x groups: the statistic of every group of two arranged stacks, NaN if undefined.
+
+    Of pooled statistics it is draws x groups x parts.
+    """
+    flat = human.shape[0] * human.shape[1], human.shape[2]
+    found = by.each_group(human.reshape(flat), metric.reshape(flat))
+    return found.reshape(*human.shape[:2], *found.shape[1:])
+
+
+def over_groups(by: Statistic, found: Floats, times: Floats | None = None) -> Floats:
+    """Return the statistic of each draw from what `each_group` has; `times` are of the groups."""
+    return by.pooled.total(found, times) if by.pooled else mean_of_defined(found, times)
+
+
+def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
+    """The mean of each row without NaN; with `times`, each value counts so often."""
+    known = (~np.isnan(values)).astype(np.float64)
+    weights = known if times is None else known * times
+    return quotient((np.nan_to_num(values) * weights).sum(axis=1), weights.sum(axis=1))
+
+
+# ---------------------------------------------------------------------------------- cells
+
+
+def shared(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
+    """Both with NaN wherever one of them has it."""
+    if human.shape != metric.shape or human.ndim != 2:
+        shapes = f"human scores have the shape {human.shape} and metric scores {metric.shape}"
+        raise InputError(f"{shapes}: expected the same, systems x segments")
+    missing = np.isnan(human) | np.isnan(metric)
+    return np.where(missing, np.nan, human), np.where(missing, np.nan, metric)
+
+
+def row_means(scores: Floats) -> Floats:
+    """The mean of each row's numbers; NaN for a row without any."""
+    counts = (~np.isnan(scores)).sum(axis=1)
+    return quotient(exact_sum(np.nan_to_num(scores), axis=1), counts)
+
+
+def drawn_means(scores: Floats, counts: Floats) -> Floats:
+    """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
+    known = ~np.isnan(scores)
+    return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), known)))
+
+
+def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
+    """systems x documents: means over the segments s with documents[s] equal, NaN left out.
+
+    Documents are in order of first sight.
+    """
+    if len(documents) != scores.shape[1]:
+        sizes = f"{len(documents)} documents for {scores.shape[1]} segments"
+        raise InputError(f"{sizes}: expected one a segment")
+    return np.stack([row_means(scores[:, columns]) for columns in members(documents)], axis=1)
+
+
+def members(documents: Sequence[Any]) -> list[Ints]:
+    """The segments of each document, documents in order of first sight."""
+    found: dict[Any, list[int]] = {}
+    for s, name in enumerate(documents):
+        found.setdefault(name, []).append(s)
+    return [np.array(inside) for inside in found.values()]
+
+
+OVER = {
+    "segments": "the same systems on other segments",
+    "systems": "other systems on the same segments",
+    "both": "other systems on other segments",
+}
+_CELLS = 1 << 17  # drawn at a time: few enough that progress is seen to move
+_CELLS_AT_A_TIME = 1 << 18  # cells of drawn matrices at a time: they stay in the cache
+
+
+def bootstrap(
+    human: Floats,
+    metrics: Sequence[Floats],
+    by: Statistic | str = "pearson",
+    at: str = "segment",
+    over: str = "both",
+    resamples: int = 1000,
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> Floats:
+    """Metrics x resamples: agreement with humans on each draw; NaN where it is undefined."""
+    if over not in OVER:
+        raise InputError(f"bootstrap over {quoted(over)}: expected one of {', '.join(OVER)}")
+    check_trials("resamples", resamples, 1)
+    pairs = [shared(human, m) for m in metrics]
+    found = np.empty((len(metrics), resamples))
+    done = 0
+    for systems, segments in drawn_places(human.shape, over, resamples, seed):
+        batch = slice(done, done + len(systems))
+        for k, (h, m) in enumerate(pairs):
+            found[k, batch] = _values(h, m, statistic(by), at, systems, segments)
+            progress(done + len(systems) * (k + 1) // len(pairs), resamples, "resampling")
+        done += len(systems)
+    return found
+
+
+def drawn_places(
+    shape: tuple[int, ...], over: str, resamples: int, seed: int, progress: Progress = silent
+) -> Iterator[tuple[Ints, Ints]]:
+    """Drawn systems and segments, resamples x number, a batch at a time; what is not drawn anew is
+    there once and in order. The batches do not change the draws.
+    """
+    generators = [np.random.default_rng([seed, k]) for k in range(2)]
+    fixed = over == "segments", over == "systems"
+    size = max(1, _CELLS // max(1, *shape))
+    for start in range(0, resamples, size):
+        rows = min(size, resamples - start)
+        systems, segments = (
+            np.tile(np.arange(n), (rows, 1)) if stays else rng.integers(0, n, size=(rows, n))
+            for n, stays, rng in zip(shape, fixed, generators, strict=True)
+        )
+        yield systems, segments
+        progress(start + rows, resamples, "resampling")
+
+
+class Percentiles(NamedTuple):
+    """The central part of the resampled values, and how many of them are undefined."""
+
+    low: float
+    high: float
+    undefined: int
+
+
+def percentiles(values: Floats, estimate: float, share: float = 0.95) -> Percentiles:
+    """Return the percentile interval of resampled values, extended to the estimate if need be.
+
+    Resampling adds noise, which biases some statistics: near r = 1 almost all resamples are below
+    the estimate, near R^2 = 0 almost all are above it. An interval that excludes its own estimate
+    would contradict it, so its nearer end is then the estimate.
+    """
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return Percentiles(float("nan"), float("nan"), len(values))
+    low, high = interval(defined, share)
+    if not np.isnan(estimate):
+        low, high = min(low, estimate), max(high, estimate)
+    return Percentiles(low, high, len(values) - len(defined))
+
+
+# ------------------------------------------------------------------------------- one batch
+
+
+def _values(h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints) -> Floats:
+    if at == "segment":
+        return _of_cells(h, m, by, systems, segments)
+    if at == "system":
+        counts = _kernel.tally(segments, h.shape[1])
+        human, metric = (
+            np.take_along_axis(drawn_means(x, counts), systems, axis=1) for x in (h, m)
+        )
+        return by.of_resamples(human, metric, systems)
+    if by.together:  # where groups share something, each draw is a case of its own
+        draws = zip(systems, segments, strict=True)
+        if at == "item":
+            return np.array([_together(h.T, m.T, by.together, t, s) for s, t in draws])
+        return np.array([_together(h, m, by.together, s, t) for s, t in draws])
+    if at == "item":
+        return _grouped(h.T, m.T, by, segments, systems)
+    return _grouped(h, m, by, systems, segments)
+
+
+def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
+    weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
+    if by.name in {"pearson", "r2"}:
+        r = _segment_pearson(h, m, *weights)
+        return r if by.name == "pearson" else r * r
+    if by.grouped:
+        cells = all_cells(~np.isnan(h))
+        drawn = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
+        return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn))
+    return _resample_stacked(h, m, by, systems, segments)
+
+
+def _together(h: Floats, m: Floats, statistic_over: Together, groups: Ints, points: Ints) -> float:
+    """Return the statistic of one draw of groups (rows) and points (columns)."""
+    human, metric = (x[np.ix_(groups, points)] for x in (h, m))
+    points_of_groups = np.broadcast_to(points, human.shape)
+    return statistic_over(human, metric, count_copies(points_of_groups, ~np.isnan(human)).pairs)[0]
+
+
+def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
+    """The statistic over drawn groups (rows) of drawn points (columns)."""
+    counts = _kernel.tally(groups, len(h))
+    if (points == points[0]).all():  # not drawn anew: every draw has the same groups
+        points = points[:1]
+    if by.grouped:
+        times = _kernel.tally(points, h.shape[1]).astype(np.int32)
+        cells = cells_of_rows(~np.isnan(h))
+        drawn = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
+        values = by.grouped.drawn(cells.of(h), cells.of(m), drawn)
+    elif of_draws := by.drawn_groups:
+        times = _kernel.tally(points, h.shape[1]).astype(np.int32)
+        rows = zip(h, m, ~np.isnan(h), strict=True)
+        found = [of_draws(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
+        values = np.stack(found, axis=1)
+    else:
+        parts = (
+            (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
+        )
+        values = np.concatenate([_of_draws(*part, by) for part in parts])
+    return over_groups(by, np.broadcast_to(values, (*counts.shape, *values.shape[2:])), counts)
+
+
+def _resample_stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
+    """The statistic over all cells of each drawn matrix."""
+    found = []
+    for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
+        drawn = s[:, :, None], t[:, None, :]
+        human, metric = (arranged(x[drawn], "segment") for x in (h, m))
+        cells = (s[:, :, None] * h.shape[1] + t[:, None, :]).reshape(len(s), -1)
+        found.append(over_groups(by, _of_draws(human, metric, cells, by)))
+    return np.concatenate(found)
+
+
+def _of_draws(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Floats:
+    """The statistic of every group of draws x groups x points; `points` are the drawn ones."""
+    if by.resampled is None:
+        return each_group(human, metric, by)
+    flat = -1, human.shape[2]
+    of_groups = np.broadcast_to(points[:, None], human.shape).reshape(flat)
+    return by.of_resamples(human.reshape(flat), metric.reshape(flat), of_groups).reshape(
+        human.shape[:2]
+    )
+
+
+def _parts(draws: Ints, cells: int) -> list[Ints]:
+    return _cut(draws, max(1, _CELLS_AT_A_TIME // max(1, cells)))
+
+
+def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
+    """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
+    h, m = _centred(h), _centred(m)
+    moments = [np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m]
+    by_segment = exact_product(systems, np.nan_to_num(np.hstack(moments)))
+    sums = (by_segment.reshape(len(systems), 6, -1) * segments[:, None]).sum(axis=2)
+    return _r(*sums.T)
+
+
+def _centred(scores: Floats) -> Floats:
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        return scores
+    moved: Floats = scores - known.mean()
+    return moved / (float(known.std()) or 1.0)
+
+
+def _r(n: Floats, sh: Floats, sm: Floats, shh: Floats, smm: Floats, shm: Floats) -> Floats:
+    spread_h, spread_m = n * shh - sh * sh, n * smm - sm * sm
+    # A draw that is constant but for rounding has no correlation.
+    fit = (n >= 2) & (spread_h > 1e-12 * n * shh) & (spread_m > 1e-12 * n * smm)
+    spread = np.sqrt(np.where(fit, spread_h * spread_m, 0))
+    return clipped(quotient(n * shm - sh * sm, spread))
+
+
+FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
+LEVEL_CELLS = {"segment": all_cells, "item": cells_of_columns, "by-system": cells_of_rows}
+_TRIALS_AT_A_TIME = 256  # at a time: what is counted of their groups stays in the cache
+
+
+def perm_both(
+    human: Floats,
+    first: Floats,
+    second: Floats,
+    by: Statistic | str = "pearson",
+    at: str = "segment",
+    trials: int = 1000,
+    seed: int = SEED,
+    progress: Progress = silent,
+    keep: Callable[[Floats], None] | None = None,
+) -> Permutation:
+    """Test that the first metric agrees better with humans than the second.
+
+    `keep` takes the differences of all exchanges, for averages over tasks.
+    """
+    chosen = statistic(by)
+    check_matrix_level(at)
+    check_trials("trials", trials, 1)
+    if chosen.behind and at != "system":
+        raise InputError(f"{chosen.name} compares systems: choose the level system")
+    if not chosen.tested:
+        test = "no such test, which exchanges standardised scores"
+        raise InputError(f"{chosen.name} has {test}: choose another statistic")
+    of = standardised(human, first, second)
+    tried = Exchanges(of.known, trials, seed, progress, keep)
+    if chosen.test:
+        groups = of if chosen.behind else Triple(*(arranged(x[None], at)[0] for x in of))
+        return chosen.test(*groups, tried)
+    if fast := FAST.get((chosen.name, at)):
+        return fast(of, tried)
+    if chosen.grouped and at != "system":
+        return _of_groups(of, chosen, chosen.grouped, at, tried)
+    return perm_both_many(of, _measures(chosen, at), tried)
+
+
+def _of_groups(
+    of: Triple, by: Statistic, grouped: PairsOfGroups | LinesOfGroups, at: str, tried: Exchanges
+) -> Permutation:
+    """Test a statistic of groups from the bits of the exchanges, with no matrix exchanged."""
+    cells = LEVEL_CELLS[at](of.known)
+    human, first, second = (cells.of(x) for x in of)
+    bits = places_of_bits(cells.rows, cells.columns, of.known.shape[1])
+
+    def differences(words: Words) -> Floats:
+        chosen = ExchangedCells(cells.offsets, bits, np.ascontiguousarray(words))
+        values = over_groups(by, grouped.exchanged(human, first, second, chosen))
+        return values[: words.shape[1]] - values[words.shape[1] :]
+
+    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.known.shape))
+    one, other = (over_groups(by, grouped.drawn(human, x, once)) for x in (first, second))
+    return tried.test(float((one - other)[0]), differences, _TRIALS_AT_A_TIME)
+
+
+def _measures(by: Statistic, at: str) -> Measures:
+    """Return the function that measures `a` after exchanges with `b` against human scores.
+
+    All are systems x segments, NaN at the same cells; `chosen` (draws x systems x segments) says
+    which cells of `a` are taken from `b`.
+    """
+    if at in {"item", "by-system"} and by.together:
+        return lambda h, a, b, chosen: np.array(
+            [agreement(h, np.where(c, b, a), by, at).value for c in chosen]
+        )
+    if by.drawn_groups and at != "system":
+        return _counted(by, by.drawn_groups, at)
+    return _measure_exchanged_matrices(by, at)
+
+
+def _measure_exchanged_matrices(by: Statistic, at: str) -> Measures:
+    def some(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+        human = arranged(np.broadcast_to(h, chosen.shape), at)
+        return over_groups(by, each_group(human, arranged(np.where(chosen, b, a), at), by))
+
+    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+        size = max(1, _CELLS_AT_A_TIME // max(1, h.size))
+        starts = range(0, len(chosen), size)
+        return np.concatenate([some(h, a, b, chosen[k : k + size]) for k in starts])
+
+    return found
+
+
+def _counted(by: Statistic, drawn: Drawn, at: str) -> Measures:
+    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+        groups = (arranged(x[None], at)[0] for x in (h, a, b))
+        taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
+        values = []
+        for human, first, second, cells in zip(*groups, taken, strict=True):
+            known = ~np.isnan(human)
+            there = cells[:, known]  # the points of `a` are there where those of `b` are not
+            times = np.hstack([~there, there]).astype(np.int32)
+            points = np.tile(human[known], 2), np.concatenate([first[known], second[known]])
+            values.append(drawn(*points, times))
+        return over_groups(by, np.stack(values, axis=1))
+
+    return found

@@ -1,0 +1,183 @@
+"""Documents as GTM's paper makes them (section 3): their segments joined into one text.
+
+The candidate is one text, and so is each reference: the k-th of a document joins the k-th of its
+segments. Then words match across segments, and runs and n-grams go over their ends. The other way,
+sums of the segments' statistics, never looks beyond a segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from karat.arrays import Flags, Floats, Ints, np
+from karat.errors import InputError, quoted
+from karat.evalset.sets import EvalSet
+from karat.meta.scores import ScoredSet
+from karat.metrics.base import Metric
+from karat.metrics.pairs import SegmentNames
+from karat.progress import silent
+from karat.scoring import Inputs, Wanted, collect
+from karat.stats.correlation import Statistic, quotient
+from karat.text.references import VaryingReferences
+from karat.text.segments import Strings
+
+JOINT = " "
+"""The text between two segments: no tokeniser takes it for a part of a word."""
+
+
+def score_joined(
+    evalset: EvalSet,
+    metrics: Sequence[Metric],
+    documents: Sequence[Ints],
+    known: Flags,
+    threads: int | None = None,
+) -> dict[Metric, Floats]:
+    """Systems x documents by each metric: the scores of joined texts, more being better.
+
+    A document is the places of its segments. Of each system only the cells that are `known` are
+    part of it; a document without any has NaN, and so has one by a metric that reads no texts.
+    """
+    reading = [m for m in metrics if m.reads_texts]
+    found = {m: np.full((len(known), len(documents)), np.nan) for m in metrics}
+    for systems in _alike(known):
+        parts = [inside[known[systems[0], inside]] for inside in documents]
+        filled = [d for d, part in enumerate(parts) if len(part)]
+        if not filled or not reading:
+            continue
+        texts = {str(k): Strings(_texts(evalset, k, parts), f"system {k}") for k in systems}
+        references = VaryingReferences([joined_references(evalset, parts[d]) for d in filled])
+        given = Inputs(texts, references, reading, SegmentNames(len(filled)))
+        rows = collect(given, Wanted(rows=True), threads, silent)
+        for (k, m), part in rows.items():
+            found[m][int(k), filled] = m.sign * m.measure(part.stats)["value"]
+    return found
+
+
+def joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[str]:
+    """The references of a document; every segment must have as many."""
+    groups = [evalset.references[s] for s in places]
+    sizes = [len(group) for group in groups]
+    for s, size in zip(places, sizes, strict=True):
+        if size != sizes[0] or not size:
+            raise InputError(
+                f"{evalset.name}: segment {quoted(evalset.segments[s])} has {size:,} references "
+                f"and {quoted(evalset.segments[places[0]])} has {sizes[0]:,}: joined documents "
+                "need as many for every segment, and at least one; choose some by their numbers"
+            )
+    return [JOINT.join(texts) for texts in zip(*groups, strict=True)]
+
+
+def _alike(known: Flags) -> Iterator[list[int]]:
+    """Systems with the same known cells: they share their references."""
+    groups: dict[bytes, list[int]] = {}
+    for k, row in enumerate(known):
+        groups.setdefault(row.tobytes(), []).append(k)
+    yield from groups.values()
+
+
+def _texts(evalset: EvalSet, system: int, parts: Sequence[Ints]) -> list[str]:
+    outputs = list(evalset.systems.values())[system]
+    return [JOINT.join(outputs[s] or "" for s in part) for part in parts if len(part)]
+
+
+DOCUMENT_KINDS = {
+    "summed": "the statistics of the segments are added up: matches stay within segments",
+    "joined": "the segments are one text, as in the paper of GTM: matches go across them",
+}
+"""Ways to score the segments of a document together."""
+
+
+class Cut(NamedTuple):
+    """Shuffles of all segments, and the number of segments that make a document."""
+
+    length: int
+    shuffles: list[Ints]
+
+    @property
+    def documents(self) -> int:
+        """Documents of each system in one shuffle; segments that do not fill one are left out."""
+        return len(self.shuffles[0]) // self.length
+
+    def places(self, shuffle: Ints) -> Ints:
+        """Documents x segments: the places of one shuffle."""
+        return shuffle[: self.documents * self.length].reshape(self.documents, self.length)
+
+    def part(self, cells: Floats, shuffle: Ints) -> Floats:
+        """Systems x documents x segments x columns of one shuffle."""
+        kept = cells[:, shuffle[: self.documents * self.length]]
+        return kept.reshape(len(cells), self.documents, self.length, cells.shape[2])
+
+
+def shuffled_cut(segments: int, length: int, repeats: int, seed: int) -> Cut:
+    """Return shuffles of segments, to be cut into documents; a length has its own draws."""
+    rng = np.random.default_rng([seed, length])
+    return Cut(length, [rng.permutation(segments) for _ in range(repeats)])
+
+
+DocumentScores = Callable[[Cut, Flags], Mapping[Metric, list[Floats]]]
+"""From a cut and the cells that count to the scores of all documents, a row for each shuffle."""
+
+
+def summed_scores(scored: ScoredSet) -> DocumentScores:
+    """Return what scores documents by the sums of their segments' statistics."""
+
+    def score(cut: Cut, known: Flags) -> dict[Metric, list[Floats]]:
+        return {metric: list(_summed(scored, metric, cut, known)) for metric in scored.metrics}
+
+    return score
+
+
+def _summed(scored: ScoredSet, metric: Metric, cut: Cut, known: Flags) -> Iterator[Floats]:
+    rows = scored.rows[metric] * known[:, :, None]
+    for shuffle in cut.shuffles:
+        sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])
+        yield metric.sign * metric.of_documents().measure(sums)["value"][None]
+
+
+def joined_scores(
+    evalset: EvalSet,
+    metrics: Sequence[Metric],
+    tick: Callable[[], None] = lambda: None,
+    threads: int | None = None,
+) -> DocumentScores:
+    """Return what scores documents as joined texts; `tick` is called after each shuffle.
+
+    Dimensions in which the same outputs were judged share what was scored last.
+    """
+    kept: dict[bytes, dict[Metric, list[Floats]]] = {}
+    last: list[Cut] = []
+
+    def score(cut: Cut, known: Flags) -> dict[Metric, list[Floats]]:
+        if not last or last[0] is not cut:
+            last[:] = [cut]
+            kept.clear()
+        key = known.tobytes()
+        if key not in kept:
+            kept[key] = {metric: [] for metric in metrics}
+            for shuffle in cut.shuffles:
+                documents = list(cut.places(shuffle))
+                found = score_joined(evalset, metrics, documents, known, threads)
+                for metric, values in found.items():
+                    kept[key][metric].append(values.reshape(1, -1))
+                tick()
+        return kept[key]
+
+    return score
+
+
+def document_agreement(
+    cut: Cut, human: Floats, scores: Mapping[Metric, list[Floats]], by: Statistic
+) -> dict[Metric, Floats]:
+    """Return the statistic over all documents of all systems, in each shuffle, by each metric."""
+    people = [_means(cut.part(human[:, :, None], shuffle)) for shuffle in cut.shuffles]
+    return {
+        metric: np.array([by(h, m) for h, m in zip(people, own, strict=True)])
+        for metric, own in scores.items()
+    }
+
+
+def _means(cells: Floats) -> Floats:
+    """The mean human score of each document, one vector for all systems; NaN if nobody judged."""
+    known = ~np.isnan(cells)
+    return quotient(np.nansum(cells, axis=(2, 3)), known.sum(axis=(2, 3))).reshape(1, -1)

@@ -1,1 +1,0 @@
-"""Documents made of segments: joined into one text, or drawn at random (pseudo-documents)."""

@@ -1,1 +1,0 @@
-"""The evaluation plane of Soricut and Brill (2004)."""

@@ -1,0 +1,524 @@
+"""`reliability`: how far metrics agree with humans on texts of 1 to 25 segments.
+
+This is Figure 3 of Melamed, Green and Turian (2003): correlation with adequacy by the length of
+pseudo-documents, with 1, 2 and 3 of the references, metrics compared by Wilcoxon's signed ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations as every_combination
+from itertools import product
+from math import comb
+from typing import NamedTuple, TypeAlias
+
+from karat.arrays import Floats, Ints, np
+from karat.errors import InputError, quoted, short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
+from karat.evalset.sets import EvalSet
+from karat.meta.documents import (
+    DOCUMENT_KINDS,
+    DocumentScores,
+    document_agreement,
+    joined_scores,
+    shuffled_cut,
+    summed_scores,
+)
+from karat.meta.scores import (
+    ScoredSet,
+    independent,
+    outputs_present,
+    references_of,
+    score_evalset,
+)
+from karat.metrics.base import Metric
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.scoring import metrics_of_set
+from karat.settings import check_seed
+from karat.stats.correlation import STATISTICS, statistic
+from karat.stats.paired_tests import wilcoxon
+from karat.stats.resampling import SEED, central
+
+LENGTHS = tuple(range(1, 26))
+"""Segments in a pseudo-document, as in the paper."""
+ENOUGH_DOCUMENTS = 4
+"""Documents of each system that a length must leave, where none is asked for."""
+COMBINATIONS = 20
+"""Combinations of references that are tried; the paper has 6 at most and tries them all."""
+LISTED = 100_000
+"""Combinations that are listed to draw some of them; of more, they are drawn one by one."""
+
+
+class ReliabilityRow(NamedTuple):
+    """Agreement with humans over documents of one length."""
+
+    dimension: str
+    statistic: str
+    references: int | None
+    """References of every segment; None if that varies."""
+    metric: str
+    length: int
+    """Segments in a document."""
+    documents: int
+    """Documents of each system in one shuffle."""
+    value: float
+    """The mean over the shuffles, and combinations of references, in which it is defined."""
+    low: float
+    high: float
+    """The middle 95% of these: how much it depends on shuffling and references."""
+    undefined: int
+    """Shuffles in which it is undefined."""
+
+
+class CurveTest(NamedTuple):
+    """Two curves: Wilcoxon's signed ranks over the lengths, as in the paper."""
+
+    dimension: str
+    statistic: str
+    first: str
+    first_references: int | None
+    second: str
+    second_references: int | None
+    lengths: int
+    better: int
+    """Lengths at which the first agrees more."""
+    delta: float
+    """The mean difference, first minus second."""
+    p: float
+
+
+@dataclass(frozen=True)
+class ReliabilitySettings:
+    """Every setting of a study of reliability, checked."""
+
+    evalset: str
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    lengths: tuple[int, ...]
+    references: tuple[int | None, ...]
+    statistics: tuple[str, ...]
+    documents: str
+    normalise: str
+    repeats: int
+    shuffles_per_combination: int
+    combinations: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        for name in ("lengths", "references", "statistics"):
+            given = getattr(self, name)
+            for one in given:
+                if given.count(one) > 1:
+                    told = "reference counts" if name == "references" else name
+                    raise InputError(f"{told}: {quoted(one)} is named twice")
+        if not self.statistics:
+            raise InputError("no statistic was given: at least one is needed")
+        for by in map(statistic, self.statistics):
+            if by.behind is not None:
+                raise InputError(
+                    f"{by.name} compares systems, not pseudo-documents: choose another"
+                )
+        for name in ("repeats", "shuffles_per_combination", "combinations"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}={getattr(self, name)}: expected at least 1")
+        if self.shuffles_per_combination > self.repeats:
+            raise InputError(
+                f"shuffles_per_combination={self.shuffles_per_combination}: there are only "
+                f"{self.repeats} shuffles (repeats)"
+            )
+        check_seed(self.seed)
+        if self.documents not in DOCUMENT_KINDS:
+            known = ", ".join(DOCUMENT_KINDS)
+            raise InputError(f"documents {quoted(self.documents)}: expected one of {known}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReliabilityCurves(Result):
+    """The agreement of metrics by the length of pseudo-documents, and tests between the curves."""
+
+    asked: ReliabilitySettings
+    rows: tuple[ReliabilityRow, ...]
+    values: tuple[Floats, ...]
+    """The values of all shuffles and combinations, beside each row."""
+    shuffles: Mapping[int | None, Ints]
+    """By the number of references: the shuffle that each value is from."""
+    tests: tuple[CurveTest, ...]
+    signatures: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
+    """Sentences on the references, the metrics and the set."""
+
+    @property
+    def name(self) -> str:
+        """The name of the set."""
+        return self.asked.evalset
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Every setting."""
+        return asdict(self.asked)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on how documents were made, and on what the numbers say."""
+        return (*_made(self.asked, len(self.tests)), *self.remarks)
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics and of the data, a line each."""
+        return "\n".join(self.signatures.values())
+
+
+def reliability(
+    given: EvalSet | GivenPath | ScoredSet,
+    dimensions: str | Sequence[str] = (),
+    *,
+    metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
+    lengths: Sequence[int] = (),
+    reference_counts: Sequence[int] = (),
+    statistics: Sequence[str] = ("pearson", "spearman"),
+    documents: str = "summed",
+    normalise: str = "none",
+    repeats: int = 100,
+    shuffles_per_combination: int | None = None,
+    combinations: int = COMBINATIONS,
+    seed: int = SEED,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> ReliabilityCurves:
+    """Return the agreement of metrics with humans by the length of pseudo-documents.
+
+    Args:
+        given: an evaluation set, its name or path; or a set with scores and its metrics.
+        dimensions: by default all.
+        metrics: metrics, unless `given` has scores.
+        lengths: segments per document; by default 1 to 25, as long as there are 4 documents.
+        reference_counts: numbers of references, such as `(1, 2, 3)`; by default all references.
+        statistics, normalise, seed, threads, progress: as in `Experiment` and `meta_evaluate`.
+        documents: `summed` statistics of segments, or `joined` texts, as in the paper.
+        repeats: number of shuffles.
+        shuffles_per_combination: shuffles that each combination of references is scored on, in
+            turn, to save time; by default all.
+        combinations: maximum number of combinations of references.
+    """
+    scored = given if isinstance(given, ScoredSet) else None
+    evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
+    chosen = scored.metrics if scored else tuple(metrics_of_set(independent(metrics), evalset))
+    named = [dimensions] if isinstance(dimensions, str) else dimensions
+    asked = ReliabilitySettings(
+        evalset=evalset.name,
+        metrics=tuple(map(str, chosen)),
+        dimensions=evalset.chosen_dimensions(named),
+        lengths=tuple(lengths) or fitting_lengths(len(evalset)),
+        references=tuple(reference_counts) or (references_of(evalset),),
+        statistics=tuple(statistics),
+        documents=documents,
+        normalise=normalise,
+        repeats=repeats,
+        shuffles_per_combination=(
+            repeats if shuffles_per_combination is None else shuffles_per_combination
+        ),
+        combinations=combinations,
+        seed=seed,
+    )
+    return _reliability(asked, scored or evalset, evalset, chosen, threads, progress)
+
+
+def _reliability(
+    asked: ReliabilitySettings,
+    given: EvalSet | ScoredSet,
+    evalset: EvalSet,
+    metrics: Sequence[Metric],
+    threads: int | None,
+    progress: Progress,
+) -> ReliabilityCurves:
+    """Score all documents; `given` is `evalset`, or that set with its scores."""
+    _check_lengths(asked, len(evalset))
+    taken = {number: _taken(evalset, number, asked) for number in asked.references}
+    turns = {number: _turns(len(places), asked) for number, places in taken.items()}
+    parts = sum(map(len, taken.values())) * len(asked.lengths)
+    meter = _Meter(progress, parts, asked.shuffles_per_combination)
+    values_by_key: dict[_Key, list[Floats]] = {}
+    for number, places, turn in _combinations(taken, turns):
+        part = given if places is None else evalset.select(references=places)
+        scores = _document_scores(part, metrics, asked.documents, meter, threads)
+        for key, values in _values(evalset, number, scores, asked, turn, meter):
+            values_by_key.setdefault(key, []).append(values)
+    rows, pooled = _pooled(values_by_key, asked)
+    signed = {**_signatures(metrics, asked.references), "set": evalset.signature}
+    about = (*_about_references(evalset, taken), *_about_metrics(metrics), *_undefined(rows))
+    notes = (*about, *evalset.notes)
+    used = {number: turn.reshape(-1) for number, turn in turns.items()}
+    return ReliabilityCurves(asked, rows, pooled, used, tuple(_tests(rows)), signed, notes)
+
+
+# ------------------------------------------------------------------------------ what is asked
+
+
+def fitting_lengths(segments: int) -> tuple[int, ...]:
+    """Return the paper's lengths, as far as each leaves enough documents; at least 1."""
+    return tuple(k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= segments) or (1,)
+
+
+def _check_lengths(asked: ReliabilitySettings, most: int) -> None:
+    for length in asked.lengths:
+        if not 1 <= length <= most:
+            raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
+
+
+_Places = tuple[int, ...] | None
+"""Places of references, from 0; None for all that a set has."""
+
+
+def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> list[_Places]:
+    """Combinations of so many references: all, or a sample that is the same for a seed."""
+    if number == references_of(evalset):
+        return [None]
+    have = min(map(len, evalset.references))
+    if number is None or not 1 <= number <= have:
+        fewest = evalset.segments[[len(group) for group in evalset.references].index(have)]
+        raise InputError(
+            f"reference counts {number}: expected 1 to {have}, the number that segment "
+            f"{short(fewest)} of {evalset.name} has"
+        )
+    rng = np.random.default_rng([asked.seed, number])
+    if comb(have, number) > max(LISTED, 2 * asked.combinations):
+        found: set[tuple[int, ...]] = set()
+        while len(found) < asked.combinations:
+            found.add(tuple(sorted(rng.choice(have, number, replace=False).tolist())))
+        return [*sorted(found)]
+    every = list(every_combination(range(have), number))
+    if len(every) <= asked.combinations:
+        return [*every]
+    drawn = rng.choice(len(every), asked.combinations, replace=False)
+    return [every[k] for k in sorted(drawn)]
+
+
+def _turns(combinations: int, asked: ReliabilitySettings) -> Ints:
+    """Return combinations x shuffles: which shuffles each combination is scored on."""
+    used = combinations * asked.shuffles_per_combination
+    turns: Ints = np.arange(used) % asked.repeats
+    return turns.reshape(combinations, asked.shuffles_per_combination)
+
+
+def _combinations(
+    taken: Mapping[int | None, list[_Places]], turns: Mapping[int | None, Ints]
+) -> Iterator[tuple[int | None, _Places, Ints]]:
+    """Yield each combination of references: its size, its references and its shuffles."""
+    for number, combinations in taken.items():
+        for places, turn in zip(combinations, turns[number], strict=True):
+            yield number, places, turn
+
+
+def _document_scores(
+    given: EvalSet | ScoredSet,
+    metrics: Sequence[Metric],
+    documents: str,
+    meter: _Meter,
+    threads: int | None,
+) -> DocumentScores:
+    if documents == "joined":
+        evalset = given.evalset if isinstance(given, ScoredSet) else given
+        return joined_scores(evalset, metrics, meter.tick, threads)
+    scored = (
+        given if isinstance(given, ScoredSet) else score_evalset(given, metrics, threads=threads)
+    )
+    return summed_scores(scored)
+
+
+# ------------------------------------------------------------------------------------- values
+
+
+_Key: TypeAlias = tuple[str, str, int | None, str, int, int]
+"""The first fields of a row: dimension, statistic, references, metric, length and documents."""
+
+
+def _values(
+    evalset: EvalSet,
+    number: int | None,
+    scores: DocumentScores,
+    asked: ReliabilitySettings,
+    turn: Ints,
+    meter: _Meter,
+) -> Iterator[tuple[_Key, Floats]]:
+    """Yield the values of some of the shuffles, for one combination of references."""
+    present = outputs_present(evalset)
+    human = {
+        name: np.where(present, evalset.human(name, asked.normalise), np.nan)
+        for name in asked.dimensions
+    }
+    for length in asked.lengths:
+        every = shuffled_cut(len(evalset), length, asked.repeats, asked.seed)
+        cut = every._replace(shuffles=[every.shuffles[shuffle] for shuffle in turn])
+        for name, people in human.items():
+            scored = scores(cut, ~np.isnan(people))
+            for by in asked.statistics:
+                agreement = document_agreement(cut, people, scored, statistic(by))
+                for metric, values in agreement.items():
+                    yield (name, by, number, str(metric), length, cut.documents), values
+        meter.part()
+
+
+def _pooled(
+    found: Mapping[_Key, list[Floats]], asked: ReliabilitySettings
+) -> tuple[tuple[ReliabilityRow, ...], tuple[Floats, ...]]:
+    """Rows in order, curve by curve, with the values of all combinations of references."""
+    by_place = {key[:5]: key for key in found}
+    order = product(
+        asked.dimensions, asked.statistics, asked.references, asked.metrics, asked.lengths
+    )
+    keys = [by_place[place] for place in order]
+    values = tuple(np.concatenate(found[key]) for key in keys)
+    return tuple(_row(key, own) for key, own in zip(keys, values, strict=True)), values
+
+
+def _row(key: _Key, values: Floats) -> ReliabilityRow:
+    missing = int(np.isnan(values).sum())
+    mean = float(np.nanmean(values)) if missing < len(values) else float("nan")
+    return ReliabilityRow(*key, mean, *central(values), missing)
+
+
+def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
+    """Yield a test of every two curves of one dimension and statistic."""
+    places: dict[tuple[str, str], dict[tuple[str, int | None], list[float]]] = {}
+    for row in rows:
+        curves = places.setdefault((row.dimension, row.statistic), {})
+        curves.setdefault((row.metric, row.references), []).append(row.value)
+    for (dimension, by), curves in places.items():
+        sign = statistic(by).sign
+        for (first, a), (second, b) in every_combination(curves.items(), 2):
+            gaps = np.array(a) - np.array(b)
+            known = gaps[~np.isnan(gaps)]
+            delta = float(known.mean()) if len(known) else float("nan")
+            counts = len(known), int((sign * known > 0).sum())
+            yield CurveTest(dimension, by, *first, *second, *counts, delta, wilcoxon(a, b).p)
+
+
+class _Meter:
+    """Counts shuffles for the progress callback; parts that are quick are counted at once."""
+
+    def __init__(self, progress: Progress, parts: int, repeats: int) -> None:
+        self._progress, self._total, self._repeats = progress, parts * repeats, repeats
+        self._done = self._ended = 0
+
+    def tick(self) -> None:
+        """Count a shuffle; a second dimension's do not count again."""
+        self._done = min(self._done + 1, self._ended + self._repeats - 1)
+        self._tell()
+
+    def part(self) -> None:
+        """Count all shuffles of one length and combination."""
+        self._done = self._ended = self._ended + self._repeats
+        self._tell()
+
+    def _tell(self) -> None:
+        self._progress(self._done, self._total, "pseudo-documents")
+
+
+# -------------------------------------------------------------------------------- in sentences
+
+
+def references_in_words(number: int | None) -> str:
+    """A number of references as readers see it."""
+    if number is None:
+        return "all references"
+    return f"{number} reference{'s' * (number != 1)}"
+
+
+def _signatures(metrics: Sequence[Metric], numbers: Sequence[int | None]) -> dict[str, str]:
+    if len(numbers) == 1:
+        return {str(m): m.signature(numbers[0]) for m in metrics}
+    named = product(metrics, numbers)
+    return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in named}
+
+
+def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
+    scored = {
+        "summed": "that of their statistics added up",
+        "joined": "that of their texts joined into one",
+    }[asked.documents]
+    shuffles = asked.shuffles_per_combination
+    turns = f"; {shuffles:,} for each combination" if shuffles < asked.repeats else ""
+    yield (
+        f"Documents: segments are shuffled {asked.repeats:,} times (seed {asked.seed}{turns}) and "
+        "cut into documents of equal length, the same for all metrics; the human score of one is "
+        f"the mean of its segments', its metric score {scored}. The documents of all systems are "
+        "the points of one correlation."
+    )
+    yield (
+        "Values are means, low and high the middle 95%, of all shuffles and combinations of "
+        "references: they tell what shuffling does, not what other segments would."
+    )
+    if tests:
+        yield (
+            "Tests between curves (`tests`, in JSON and data frames): Wilcoxon's signed ranks over "
+            "the lengths; documents of all lengths are made of the same segments, so p is too "
+            "small."
+        )
+
+
+def _about_references(
+    evalset: EvalSet, taken: Mapping[int | None, Sequence[_Places]]
+) -> Iterator[str]:
+    have = min(map(len, evalset.references))
+    for number, sets in taken.items():
+        if number is None or sets == [None]:
+            continue
+        every = comb(have, number)
+        some = "all" if len(sets) == every else f"{len(sets):,} of"
+        yield f"{references_in_words(number)}: {some} {every:,} combinations of {have}."
+
+
+def _undefined(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
+    """Say why there are curves without any value."""
+    curves: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        curves.setdefault((row.dimension, row.metric), []).append(row.value)
+    for (dimension, metric), values in curves.items():
+        if np.isnan(values).all():
+            yield (
+                f"{dimension}, {metric}: undefined at every length, as there are fewer than two "
+                "judged documents, or human or metric scores do not differ."
+            )
+
+
+def single_segments_note(metrics: Sequence[Metric]) -> str:
+    """Return a sentence on metrics that have another form for single segments, if there are any."""
+    others = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
+    return f"A single segment, too, is scored by {' and '.join(others)}." if others else ""
+
+
+def _about_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
+    if single := single_segments_note(metrics):
+        yield single
+    rates = [str(m) for m in metrics if m.sign < 0]
+    if rates:
+        yield f"Signs: {' and '.join(rates)} negated, so that more is better for every metric."
+
+
+class BestCurve(NamedTuple):
+    """The best curve of one dimension and statistic: its ends, and how many curves there are."""
+
+    shortest: ReliabilityRow
+    longest: ReliabilityRow
+    curves: int
+
+    @property
+    def sign(self) -> int:
+        """1 if its value is the highest of all, -1 if it is the lowest: lower is better."""
+        return STATISTICS[self.longest.statistic].sign
+
+
+def best_curve(rows: Sequence[ReliabilityRow]) -> BestCurve | None:
+    """Return the best of some curves of one dimension and statistic; None if none is defined."""
+    known = [row for row in rows if row.value == row.value]  # NaN is not
+    if not known:
+        return None
+    sign, length = STATISTICS[known[0].statistic].sign, max(row.length for row in known)
+    last = max((row for row in known if row.length == length), key=lambda row: sign * row.value)
+    name = last.metric, last.references
+    own = [row for row in known if (row.metric, row.references) == name]
+    first = min(own, key=lambda row: row.length)
+    return BestCurve(first, last, len({(row.metric, row.references) for row in known}))

@@ -1,0 +1,264 @@
+"""Vectors of texts: each different text is embedded once, and kept while there is room.
+
+Nothing is kept on disk: a static model makes thousands of vectors a second, and scores of a slow
+model can be written once and read by the metric `given`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from karat.arithmetic import product
+from karat.arrays import Floats, NDArray, np
+from karat.errors import InputError, MetricError, quoted
+from karat.metrics.base import Metric
+from karat.metrics.embedders import (
+    LOADERS,
+    Embedded,
+    Embedder,
+    embedder_digest,
+    embedder_files,
+    load_embedder,
+    said_of,
+)
+from karat.metrics.pairs import Pairs, SegmentNames
+from karat.settings import setting
+from karat.text.tokens import CASES
+
+KEPT = 1 << 27
+"""Bytes of vectors and texts that are kept."""
+_TEXTS = 256  # embedded in one call
+_CHARACTERS = 1 << 16  # in one call, as if all texts were as long as the longest
+
+Vector = tuple[NDArray[np.float32], bool]
+"""The vector of a text, and whether the text was cut."""
+
+
+class Vectors:
+    """The vectors of one model."""
+
+    def __init__(self, name: str, embedder: Embedder, batch: int = 1, kept: int = KEPT) -> None:
+        self.name, self.embedder, self._batch, self._room = name, embedder, batch, kept
+        self._known: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+        self.dim = 0  # until it is known
+        self.dim = int(self._embed(["a"]).vectors.shape[1])
+
+    def of(self, texts: Sequence[str]) -> Embedded:
+        """Return a row for each text; zeros for a text of white space alone."""
+        wanted = dict.fromkeys(texts)
+        found: dict[str, Vector] = {}
+        with self._lock:
+            for text in wanted:
+                if text in self._known:
+                    self._known.move_to_end(text)
+                    found[text] = self._known[text]
+        missing = [text for text in wanted if text not in found]
+        for block in _blocks([text for text in missing if text.strip()]):
+            vectors, cut = self._embed(block)
+            own = zip(vectors, cut.tolist(), strict=True)
+            found |= dict(zip(block, own, strict=True))
+        self._keep({text: found[text] for text in missing if text in found})
+        nothing = np.zeros(self.dim, np.float32), False
+        rows = [found.get(text, nothing) for text in texts]
+        vectors = np.array([row for row, _ in rows], np.float32).reshape(len(texts), self.dim)
+        return Embedded(vectors, np.array([cut for _, cut in rows], np.bool_))
+
+    def _embed(self, texts: list[str]) -> Embedded:
+        for text in texts:
+            _check_text(self.name, text)
+        # Numbers that overflow are refused below, and need no warning.
+        with said_of(self.name, "the model failed"), np.errstate(all="ignore"):
+            found = self.embedder.embed(texts, self._batch)
+        shape = found.vectors.shape
+        if len(shape) != 2 or shape[0] != len(texts) or not shape[1]:
+            told = f"it gave numbers of shape {shape} for {len(texts)} texts"
+            raise InputError(f"{self.name}: {told}; expected a vector for each")
+        if self.dim and shape[1] != self.dim:
+            told = f"it gave {shape[1]} numbers for one text and {self.dim} for another"
+            raise InputError(f"{self.name}: {told}; expected vectors of one length")
+        with np.errstate(over="ignore"):
+            vectors = found.vectors.astype(np.float32)
+        if not np.isfinite(vectors).all():
+            raise InputError(f"{self.name}: it gave numbers that are not finite: is it damaged?")
+        return Embedded(vectors, found.cut)
+
+    def _keep(self, new: dict[str, Vector]) -> None:
+        with self._lock:
+            for text, vector in new.items():
+                if text not in self._known:
+                    self._room -= self._size(text)
+                self._known[text] = vector
+            while self._room < 0:
+                text, _ = self._known.popitem(last=False)
+                self._room += self._size(text)
+
+    def _size(self, text: str) -> int:
+        return 4 * self.dim + 4 * len(text) + 256  # and what Python adds
+
+
+class NotedVectors:
+    """The vectors of a model, and the texts that it cut while they were asked for."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self._cut: set[str] = set()
+
+    def of(self, texts: Sequence[str]) -> Embedded:
+        """Return what `Vectors.of` does."""
+        found = self._vectors.of(texts)
+        self._cut.update(text for text, cut in zip(texts, found.cut.tolist(), strict=True) if cut)
+        return found
+
+    def notes(self, texts: str) -> tuple[str, ...]:
+        """Return how many different texts were cut; `texts` is what they are called."""
+        if not self._cut:
+            return ()
+        longest = self._vectors.embedder.longest
+        limit = f"longer than the embedding model takes ({longest:,} tokens)"
+        return (f"{texts} {limit}: {len(self._cut):,}. Only their beginning counts.",)
+
+
+AnyVectors = Vectors | NotedVectors
+
+
+def _check_text(name: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        told = f"the text {quoted(text)} has a lone surrogate, which no model takes"
+        raise InputError(f"{name}: {told}; remove it") from error
+
+
+def _blocks(texts: list[str]) -> Iterator[list[str]]:
+    """Yield texts of similar length, so many that their tokens fit into memory."""
+    block: list[str] = []
+    for text in sorted(texts, key=len):
+        if block and (len(block) == _TEXTS or (len(block) + 1) * len(text) > _CHARACTERS):
+            yield block
+            block = []
+        block.append(text)
+    if block:
+        yield block
+
+
+def cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> Floats:
+    """Return the cosine of each row of two tables; 0 where a vector is 0.
+
+    Sums are made in the order of the numbers, so equal vectors have a cosine of exactly 1.
+    """
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    both, of_a, of_b = (_dots(x, y) for x, y in ((a, b), (a, a), (b, b)))
+    length = np.sqrt(of_a * of_b)
+    value = np.divide(both, length, out=np.zeros(len(a)), where=length > 0)
+    return np.clip(value, -1.0, 1.0)
+
+
+def units(vectors: NDArray[np.float32]) -> Floats:
+    """Return rows of length 1; a vector of zeros stays as it is."""
+    rows = vectors.astype(np.float64)
+    lengths = np.sqrt(_dots(rows, rows))
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    found: Floats = product(a[:, None, :], b[:, :, None])[:, 0, 0]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _shared(name: str, embedder: Embedder, batch: int) -> Vectors:
+    return Vectors(name, embedder, batch)
+
+
+def load_vectors(model: str, loader: str = "auto", batch: int = 1) -> Vectors:
+    """Return the vectors of a model, shared by all that use it in this process."""
+    return _shared(f"model {model}", load_embedder(model, loader), batch)
+
+
+@dataclass(frozen=True)
+class Cosine(Metric):
+    """Cosine of sentence embeddings; mean over segments."""
+
+    name: ClassVar[str] = "cosine"
+    title: ClassVar[str] = "Cosine of embeddings"
+    score_range: ClassVar[str] = "-1 to 1"
+    bounded: ClassVar[bool] = False
+    slow: ClassVar[bool] = True
+    digests: ClassVar[Any] = MappingProxyType({"model": embedder_digest})
+
+    model: str | None = setting(
+        None,
+        "Folder of an embedding model, or wordllama, which comes with its package; needed.",
+        kind=str,
+        place=True,
+    )
+    loader: str = setting("auto", "Library that loads the folder.", choices=LOADERS)
+    case: str = setting("mixed", "Capitals: mixed (the model sees them) or lower.", choices=CASES)
+    dim: int | None = setting(
+        None,
+        "Numbers of each vector that count (none: all), for models that were trained to be cut.",
+        kind=int,
+        low=1,
+    )
+    batch: int = setting(
+        1,
+        "Texts that a neural model takes at once; above 1 is faster on a GPU, but last digits then "
+        "depend on the other texts.",
+        low=1,
+        high=4096,
+    )
+
+    @property
+    def vectors(self) -> Vectors:
+        """The model, loaded."""
+        if self.model is None:
+            ways = "cosine:model=FOLDER or cosine:model=wordllama"
+            raise MetricError(f"cosine needs an embedding model: write {ways}")
+        found = load_vectors(self.model, self.loader, self.batch)
+        if self.dim is not None and self.dim > found.dim:
+            has = f"the vectors of the model have {found.dim} numbers"
+            raise MetricError(f"{self}: {has}; give dim of at most that, or leave it out")
+        return found
+
+    def input_files(self) -> list[str]:
+        """Return the files of the model."""
+        return [] if self.model is None else embedder_files(self.model)
+
+    def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
+        """Refuse a model that cannot be loaded, before any work."""
+        _ = self.vectors
+
+    def columns(self) -> tuple[str, ...]:
+        """The sum of cosines, the number of segments, and of those with a text that was cut."""
+        return "cosine", "segments", "cut"
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        """The highest cosine of each segment."""
+        vectors = self.vectors
+        sides = (side.views(self.case).strings() for side in (pairs.candidates, pairs.references))
+        mine, theirs = map(vectors.of, sides)
+        of_pairs = pairs.spread(mine.vectors)[:, : self.dim]
+        value = cosines(of_pairs, theirs.vectors[:, : self.dim])
+        cut = pairs.spread(mine.cut) | theirs.cut
+        rows = np.column_stack([value, np.ones(len(value)), cut])
+        return rows[pairs.best(value)]
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        """The mean."""
+        return {"value": rows[:, 0] / np.maximum(rows[:, 1], 1)}
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """Return how many segments have a text of which only the beginning counts."""
+        cut = int(row[2])
+        if not cut:
+            return ()
+        texts = f"{cut:,} of {int(row[1]):,} segments {'has' if cut == 1 else 'have'} a text"
+        most = f"longer than the model takes ({self.vectors.embedder.longest:,} tokens)"
+        return (f"{texts} {most}: only its beginning counts",)

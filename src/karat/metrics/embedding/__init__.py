@@ -1,1 +1,0 @@
-"""Cosine of sentence embeddings, by models that the user has; nothing is downloaded."""

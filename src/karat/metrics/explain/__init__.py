@@ -1,1 +1,0 @@
-"""Explanations of a segment score as data: grids, edits, shifts, treelets."""

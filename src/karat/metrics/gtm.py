@@ -1,0 +1,365 @@
+"""GTM (Melamed, Green and Turian 2003): precision and recall from maximum matching.
+
+A hit is a word of the candidate that equals a word of a reference. A matching uses every word at
+most once; hits that follow each other in both texts form a run. With the exponent e
+
+    size = (sum over runs of length^e)^(1/e)
+    P = size / |C|     R = size / mean |R|     F = P R / (alpha R + (1 - alpha) P)
+
+Several references stand one after the other, with a barrier that no run crosses after each; of the
+hits no more than min(|C|, mean |R|) count, which may be a fraction (`cap=whole` deletes whole hits,
+as in the paper): the shortest runs are given up first. A corpus or document has the sums of its
+segments' sizes and lengths. 0/0 is 0.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from karat import _kernel
+from karat.arrays import Floats, Ints, NDArray, np
+from karat.errors import InputError
+from karat.metrics.accuracy import Alignment, edit_operations, spelled
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.metrics.rouge import f_measure
+from karat.settings import setting
+from karat.text.references import one_or_several
+from karat.text.segments import Strings
+from karat.text.tokens import CASES, TOKENIZERS, Lexicon, Passage, Ragged, Recipe, stemmers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+SEARCHES = {
+    "greedy": "the longest run first, as GTM 1.4 does",
+    "exact": "the maximum under the cap, with a certificate",
+}
+"""The ways to search for a matching."""
+
+CAPS = {
+    "fraction": "min(|C|, mean |R|), of the last run a part, as GTM 1.4 does",
+    "whole": "whole hits alone, as in the paper",
+}
+"""Limits on the hits that count."""
+
+BUDGET = 50_000_000
+"""Steps of the exact search in one segment: about half a second."""
+
+MAX_GTM_TOKENS = 1_000_000
+"""The longest candidate, and the longest references taken together, that are matched: some 250 MB
+and, for texts made to be hard, a minute or two."""
+
+
+@dataclass(frozen=True)
+class GTM(Metric):
+    """F-measure of the maximum matching of words, longer runs counting for more (e > 1)."""
+
+    name: ClassVar[str] = "gtm"
+    aliases: ClassVar[Any] = MappingProxyType(
+        {"exponent": "e", "tokenize": "tok", "tokenizer": "tok", "stemmer": "stem"}
+    )
+    presets: ClassVar[Mapping[str, dict[str, Any]]] = MappingProxyType(
+        {
+            "paper": {"e": 2.0, "search": "exact", "cap": "whole"},  # equation 1, section 2.3
+            "gtm-1.4": {"e": 1.0, "search": "greedy", "tok": "gtm"},  # what the tool does unasked
+        }
+    )
+
+    e: float = setting(1.0, "exponent of run lengths: 1 counts words, 2 areas", low=1, high=50)
+    search: str = setting("greedy", "how the matching is found", choices=SEARCHES)
+    alpha: float = setting(0.5, "weight of precision: 0 is recall, 1 precision", low=0, high=1)
+    tok: str = setting("none", "tokeniser", choices=TOKENIZERS)
+    case: str = setting("mixed", "whether capitals count (mixed) or not (lower)", choices=CASES)
+    stem: str = setting("none", "stemmer", choices=stemmers)
+    stop: str = setting("none", "stop words: none, en, iso-LANGUAGE or a file")
+    budget: int = setting(BUDGET, "most steps of the exact search in a segment", low=1, high=2**62)
+    cap: str = setting("fraction", "hits that count of several references", choices=CAPS)
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that turns text into tokens."""
+        return Recipe(self.tok, self.case, self.stem, self.stop)
+
+    @property
+    def exact(self) -> bool:
+        """True if the search is for the maximum, with a certificate."""
+        return self.search == "exact"
+
+    @property
+    def whole_cap(self) -> bool:
+        """True if hits count whole or not at all."""
+        return self.cap == "whole"
+
+    def full_name(self) -> str:
+        """Return the name with every setting; the cap only if it is not GTM 1.4's."""
+        return super().full_name().removesuffix(",cap=fraction")
+
+    def columns(self) -> tuple[str, ...]:
+        certificate = ("bound", "segments", "proven") if self.exact else ()
+        return ("size", "candidate", "reference", *certificate)
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        mine, theirs = (p.tokens(self.recipe) for p in (pairs.candidates, pairs.references))
+        for lengths in (mine.lengths, pairs.sum(theirs.lengths)):
+            pairs.refuse(pairs.spread(lengths), MAX_GTM_TOKENS, "tokens are too many for gtm")
+        found = pairs.matching(self.recipe, self.e, self.exact, self.budget, self.whole_cap)
+        if not self.exact:
+            return found[:, :3]
+        return np.insert(found, 4, 1.0, axis=1)
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        size, mine, theirs = (rows[:, k].astype(float) for k in range(3))
+        p, r = _share(size, mine), _share(size, theirs)
+        lengths = {"size": size, "length": mine, "reference_length": theirs}
+        found = {"value": f_measure(p, r, self.alpha), "precision": p, "recall": r, **lengths}
+        if self.exact:
+            bound = rows[:, 3].astype(float)
+            most = f_measure(_share(bound, mine), _share(bound, theirs), self.alpha)
+            found |= {"bound": most, "segments": rows[:, 4], "proven": rows[:, 5]}
+        return found
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """Return the number of segments that are certain to have the maximum matching."""
+        if not self.exact:
+            return ()
+        segments, proven = (round(float(number)) for number in row[4:6])
+        note = f"{proven:,} of {segments:,} segments proven optimal"
+        if proven == segments:
+            return (note,)
+        bound = float(self.measure(row[None, :])["bound"][0])
+        return (f"{note}; the maximum is at most {bound:.4f} (a larger budget may prove more)",)
+
+    def explain(self, candidate: str, references: str | Sequence[str]) -> Explanation:
+        """Return the matched words in their runs, the cap's share, and how certain they are."""
+
+        return explain_matching(self, candidate, references)
+
+
+def _share(size: Floats, length: Floats) -> Floats:
+    return np.divide(size, length, out=np.zeros(len(size)), where=length > 0)
+
+
+class Hit(NamedTuple):
+    """A cell of the grid whose row and column have the same word."""
+
+    row: int
+    column: int
+
+
+class MatchedRun(NamedTuple):
+    """Hits that follow each other in both texts."""
+
+    row: int
+    column: int
+    length: int
+
+
+class AlignedBlock(NamedTuple):
+    """A run of the matching: `length` tokens from `row` on equal those of a reference."""
+
+    row: int
+    column: int
+    length: int
+    counted: float
+    """The part of its length that the cap leaves; its last hits are given up first."""
+    reference: int
+    """The number of the reference."""
+    position: int
+    """Its first position there."""
+
+
+class Pared(NamedTuple):
+    """A hit of the matching that does not count, or not in full, because of the cap."""
+
+    row: int
+    column: int
+    lost: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A matching, the numbers that follow from it, and how certain it is to be the maximum."""
+
+    signature: str
+    candidate: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    row_ids: tuple[int, ...]
+    column_ids: tuple[int, ...]
+    """The ids that are compared: equal ids are a hit; a barrier has an id of its own."""
+    blocks: tuple[AlignedBlock, ...]
+    """The runs, the longest first, of equals the last."""
+    cap: float
+    sum: float
+    """Of length^e over what counts of each run."""
+    size: float
+    precision: float
+    recall: float
+    value: float
+    proven: bool
+    """True if no matching has a larger size."""
+    bound: float
+    """No matching has a larger size than this."""
+    largest: float
+    """The size of the largest matching that is known; the greedy search may have missed it."""
+
+    @property
+    def columns(self) -> int:
+        """The width of the grid, barriers included."""
+        return len(self.column_ids)
+
+    @cached_property
+    def barriers(self) -> tuple[int, ...]:
+        """The columns after the references, which no run crosses."""
+        return tuple(j for j, word in enumerate(self.column_ids) if word == _BARRIER)
+
+    @property
+    def pared(self) -> tuple[Pared, ...]:
+        """The hits that the cap took away, in whole or in part."""
+        return tuple(
+            Pared(b.row + k, b.column + k, min(1.0, k + 1 - b.counted))
+            for b in self.blocks
+            for k in range(b.length)
+            if k + 1 > b.counted
+        )
+
+    @cached_property
+    def hit_count(self) -> int:
+        """The number of hits in the grid."""
+        mine, theirs = Counter(self.row_ids), Counter(self.column_ids)
+        return sum(count * theirs[word] for word, count in mine.items())
+
+    @cached_property
+    def nearest(self) -> int:
+        """The number of the reference that takes the cheapest edits, the first of equals."""
+        costs = [self.edits(number).cost for number in range(len(self.references))]
+        return costs.index(min(costs))
+
+    def edits(self, reference: int | None = None) -> Alignment:
+        """The edit alignment, with moves, with one reference: the nearest if none is named.
+
+        Words are equal where the metric takes them to be (lower case, stems).
+        """
+        number = self.nearest if reference is None else reference
+        starts = [0, *(barrier + 1 for barrier in self.barriers)]
+        theirs = self.column_ids[starts[number] : self.barriers[number]]
+        steps = edit_operations(self.row_ids, theirs)
+        return Alignment(self.references[number], self.candidate, steps)
+
+    def hits(self, limit: int | None = None) -> Iterator[Hit]:
+        """All hits of the grid, row by row, or the first of them; there may be millions."""
+        places: dict[int, list[int]] = {}
+        for j, word in enumerate(self.column_ids):
+            places.setdefault(word, []).append(j)
+        found = (Hit(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
+        return islice(found, limit)
+
+    def runs(self, limit: int | None = None) -> list[MatchedRun]:
+        """The maximal runs of the first hits: diagonals of the grid, chosen or not."""
+        last: dict[int, MatchedRun] = {}  # on each diagonal
+        ended: list[MatchedRun] = []
+        for row, column in self.hits(limit):
+            run = last.get(column - row)
+            if run is not None and run.row + run.length == row:
+                last[column - row] = run._replace(length=run.length + 1)
+                continue
+            ended += [] if run is None else [run]
+            last[column - row] = MatchedRun(row, column, 1)
+        return sorted([*ended, *last.values()])
+
+
+_BARRIER = -1  # no word has this id
+CHECKED = 5_000_000
+"""Steps of the exact search that looks for a larger matching than the greedy one."""
+
+MAX_GRID_TOKENS = 100_000
+"""The longest candidate, and the longest references taken together, that are explained: a page of
+them takes half a GB."""
+
+
+def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str]) -> Explanation:
+    """The matching of one candidate with its references by one metric."""
+    texts = one_or_several(references)
+    lexicon = Lexicon()
+    mine, (words,) = _side(Strings([candidate], "candidate"), lexicon, metric.recipe)
+    theirs, others = _side(Strings(texts, "references"), lexicon, metric.recipe)
+    grid = mine.ids, theirs.ids, theirs.offsets, metric.e
+    found = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
+    runs, counted, total, size, _, _, cap = found
+    proven, bound, largest = _certificate(metric, grid, found)
+    row = [size, len(words), len(theirs.ids) / len(texts), bound, 1.0, float(proven)]
+    score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
+    columns, ends = theirs.ids.tolist(), theirs.offsets.tolist()
+    starts = [start + k for k, start in enumerate(ends[:-1])]  # in columns: a barrier after each
+    return Explanation(
+        signature=score.signature,
+        candidate=words,
+        references=others,
+        row_ids=tuple(mine.ids.tolist()),
+        column_ids=tuple(i for a, b in pairwise(ends) for i in (*columns[a:b], _BARRIER)),
+        blocks=_blocks(runs.tolist(), counted.tolist(), starts),
+        cap=cap,
+        sum=total,
+        size=size,
+        precision=score.parts["precision"],
+        recall=score.parts["recall"],
+        value=score.value,
+        proven=proven,
+        bound=bound,
+        largest=largest,
+    )
+
+
+def _certificate(
+    metric: GTM, grid: tuple[Any, Any, Ints, float], found: tuple[Any, ...]
+) -> tuple[bool, float, float]:
+    """Return whether a matching is the maximum, a bound for it, and the largest size known.
+
+    A greedy matching is compared with what the exact search finds in a smaller budget.
+    """
+    from karat.arithmetic import SLACK  # numpy is loaded where it is needed
+
+    *_, size, bound, proven, cap = found
+    if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
+        return True, size, size
+    largest = size
+    if not metric.exact:
+        budget = min(metric.budget, CHECKED)
+        sure = _kernel.gtm_runs(*grid, True, budget, whole_cap=metric.whole_cap)
+        *_, largest, bound, proven, _ = sure
+        largest = max(size, largest)
+        proven = proven and largest - size <= SLACK * size
+    return (True, size, size) if proven else (False, min(bound, cap), largest)
+
+
+def _blocks(
+    runs: list[list[int]], counted: list[float], starts: list[int]
+) -> tuple[AlignedBlock, ...]:
+    """The runs with the references that they lie in, whose first columns are `starts`."""
+    found = []
+    for (row, column, length), kept in zip(runs, counted, strict=True):
+        number = bisect_right(starts, column) - 1
+        found.append(AlignedBlock(row, column, length, kept, number, column - starts[number]))
+    return tuple(found)
+
+
+def _side(
+    texts: Strings, lexicon: Lexicon, recipe: Recipe
+) -> tuple[Ragged, tuple[tuple[str, ...], ...]]:
+    """The ids of one side that are compared, and each text's words as they stand in it."""
+    passage = Passage(texts.views(0, len(texts)), lexicon)
+    found = passage.tokens(recipe)
+    if len(found.ids) > MAX_GRID_TOKENS:
+        many = f"{len(found.ids):,} tokens of the {texts.name} are too many for a grid"
+        raise InputError(f"{many} (at most {MAX_GRID_TOKENS:,}); split the segment")
+    surface = passage.tokens(replace(recipe, stem="none"))
+    words = spelled(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
+    return found, tuple(words[start:end] for start, end in pairwise(surface.offsets.tolist()))

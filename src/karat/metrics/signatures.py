@@ -1,0 +1,339 @@
+"""sacreBLEU's signatures of BLEU, chrF and TER, read and written.
+
+    BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0
+    chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0
+    TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0
+
+Also in the short form (`#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0`). A field that is left out has
+sacreBLEU's default. Karat signs with `version:karat-0.2.0`, for it is not sacreBLEU.
+
+sacreBLEU does not sign all its settings: not BLEU's order, and no more than two decimals of a
+smoothing value. Metrics with such settings have no signature in this form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from karat import __version__
+from karat.errors import MetricError, quoted
+from karat.metrics.base import Claims, check_plugin, check_version, is_count
+from karat.metrics.names import METRICS, parse_name
+from karat.registry import origin
+from karat.settings import nearest, to_text
+from karat.text.tokens import tokenizer_origin
+
+if TYPE_CHECKING:
+    from karat.metrics.base import Metric
+
+
+FIRST, LAST = (2, 0), (2, 6)
+"""The versions of sacreBLEU that print this form and the same numbers as Karat."""
+
+TOKENIZERS = ("13a", "intl", "zh", "char", "none", "flores101", "flores200", "spBLEU-1K")
+"""sacreBLEU's tokenisers that are signed by their names alone."""
+
+MECAB = ("ja-mecab", "ko-mecab")
+"""sacreBLEU's tokenisers that are signed with their version."""
+
+_SHORT = {"#": "nrefs", "rs": "seed", "t": "test", "l": "lang", "o": "origlang", "S": "subset"}
+_SHORT |= {"v": "version", "c": "case"}
+_SHORT_OF = {
+    "bleu": _SHORT | {"e": "eff", "s": "smooth"},
+    "chrf": _SHORT | {"e": "eff", "s": "space"},
+    "ter": _SHORT | {"t": "tok", "nr": "norm", "pn": "punct", "as": "asian"},
+}
+_SHARED = ("nrefs", "bs", "ar", "seed", "test", "lang", "origlang", "subset", "version")
+_TEST_SETS = ("test", "lang", "origlang", "subset")
+
+Settings = dict[str, Any]
+Reader = Callable[[str], Settings | None]
+"""A field's value as settings; None if it is none."""
+
+
+# ------------------------------------------------------------------------------------ values
+
+
+def _switch(setting: str, inverted: bool = False) -> Reader:
+    return lambda value: {setting: (value == "yes") ^ inverted} if value in ("yes", "no") else None
+
+
+def _order(setting: str) -> Reader:
+    return lambda value: {setting: int(value)} if re.fullmatch(r"\d{1,3}", value, re.A) else None
+
+
+def _one_of(setting: str, known: Mapping[str, str]) -> Reader:
+    return lambda value: {setting: known[value]} if value in known else None
+
+
+def _smooth(value: str) -> Settings | None:
+    if value in ("exp", "none"):
+        return {"smooth": value}
+    found = re.fullmatch(r"(floor|add-k)\[(\d+\.\d\d)\]", value, re.A)
+    return {"smooth": found[1], "smooth_value": float(found[2])} if found else None
+
+
+_case = _one_of("case", {"mixed": "mixed", "lc": "lower"})
+
+
+def _tok(value: str) -> Settings | None:
+    """The tokeniser of a name; one of a package must be the installed version."""
+    if value in (*TOKENIZERS, *MECAB):
+        return {"tok": value}
+    name = next((name for name in MECAB if value.startswith(f"{name}-")), None)
+    if name is not None and value != (here := written_tokenizer(name)):
+        raise MetricError(
+            f"tok:{value}: {here} is installed here; install the other, or write tok:{name}"
+        )
+    return None if name is None else {"tok": name}
+
+
+def written_tokenizer(tok: str) -> str | None:
+    """A tokeniser as sacreBLEU signs it; None for those that it does not have."""
+    if tok in MECAB:
+        return f"{tok}-{tokenizer_origin(tok)}"
+    return tok if tok in TOKENIZERS else None
+
+
+_FIELDS: dict[str, dict[str, tuple[Reader, str]]] = {
+    "bleu": {
+        "case": (_case, "mixed or lc"),
+        "eff": (_switch("eff"), "yes or no"),
+        "tok": (_tok, f"a tokeniser that Karat has too: {', '.join((*TOKENIZERS, *MECAB))}"),
+        "smooth": (_smooth, "exp, none, floor[0.10] or add-k[1.00]"),
+    },
+    "chrf": {
+        "case": (_case, "mixed or lc"),
+        "eff": (_switch("eps", inverted=True), "yes or no"),
+        "nc": (_order("n"), "a whole number"),
+        "nw": (_order("words"), "a whole number"),
+        "space": (_switch("space"), "yes or no"),
+    },
+    "ter": {
+        "case": (_case, "mixed or lc"),
+        "tok": (lambda value: {} if value == "tercom" else None, "tercom"),
+        "norm": (_switch("norm"), "yes or no"),
+        "punct": (_switch("nopunct", inverted=True), "yes or no"),
+        "asian": (_switch("asian"), "yes or no"),
+    },
+}
+"""Metric -> its fields in sacreBLEU's order, how each is read, and what is expected."""
+
+_ALL = {*_SHARED, *(f for fields in _FIELDS.values() for f in fields)}
+_ALL |= {short for table in _SHORT_OF.values() for short in table}
+
+
+# ----------------------------------------------------------------------------------- reading
+
+
+def starts_with_field(head: str) -> bool:
+    """Return whether a signature begins with a field, the metric's name left out."""
+    name, colon, _ = head.partition(":")
+    return bool(colon) and name in _ALL
+
+
+def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
+    """The metric of a signature: its name (or nothing), and `name:value` for each field."""
+    pairs = [(name.strip(), value.strip()) for name, _, value in (f.partition(":") for f in fields)]
+    name, settings = _named(text, head) if head else (_unnamed(text, dict(pairs)), {})
+    found: dict[str, str] = {}
+    for field, value in pairs:
+        long = _SHORT_OF[name].get(field, field)
+        if long in found:
+            raise MetricError(f"{text}: {field} is given twice")
+        found[long] = value
+    for field, value in found.items():
+        more = {} if field in _SHARED else _read(text, name, field, value)
+        for key, said in more.items():
+            if settings.setdefault(key, said) != said:
+                known = f"the name says {key}={to_text(settings[key])}"
+                raise MetricError(f"{text}: {known}, its field {key}={to_text(said)}")
+    _check_version(text, found.pop("version", None))
+    return METRICS[name](**settings).claiming(_claims(text, found))
+
+
+def _named(text: str, head: str) -> tuple[str, Settings]:
+    """The metric of a name such as `chrF2++`, and the settings that the name says."""
+    written = head.lower()
+    if written in ("bleu", "ter"):
+        return written, {}
+    found = re.fullmatch(r"chrf(\d+(?:\.\d+)?(?:e-?\d+)?)?(\+*)", written, re.A)
+    if found is None:
+        raise MetricError(
+            f"{text}: fields with a colon are sacreBLEU's, whose metrics are BLEU, chrF and TER; "
+            f"expected one of them before the first bar, as in BLEU|nrefs:1|case:mixed"
+        )
+    settings: Settings = {"words": len(found[2])} if found[2] else {}
+    return "chrf", settings | ({"beta": float(found[1])} if found[1] else {})
+
+
+def _unnamed(text: str, fields: Mapping[str, str]) -> str:
+    """The metric that fields belong to."""
+    if {"nc", "nw", "space"} & {*fields}:
+        raise MetricError(
+            f"{text}: a signature of chrF says its beta in its name alone; write the name before "
+            f"it, as in chrF2|{text}"
+        )
+    if {"norm", "punct", "asian", "nr", "pn", "as"} & {*fields} or "tercom" in fields.values():
+        return "ter"
+    if {"tok", "smooth"} & {*fields}:
+        return "bleu"
+    raise MetricError(f"{text}: no metric is named; write it first, as in BLEU|{text}")
+
+
+def _read(text: str, name: str, field: str, value: str) -> Settings:
+    fields = _FIELDS[name]
+    if field not in fields:
+        known = (*_SHARED[:4], *fields, "version")
+        no_field = f"no field {quoted(field)}{nearest(field, known)} (it has {', '.join(known)})"
+        raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
+    read, expected = fields[field]
+    settings = read(value)
+    if settings is None:
+        raise MetricError(f"{text}: {field}:{value}: expected {expected}")
+    return settings
+
+
+def _check_version(text: str, version: str | None) -> None:
+    if version is None:
+        return
+    if version.startswith("karat-"):
+        check_version(text, version.removeprefix("karat-"))
+        return
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(\.\w{1,20})*", version, re.A)
+    if found is None:
+        raise MetricError(f"{text}: version:{version}: expected a version, such as 2.6.0")
+    if not FIRST <= (int(found[1]), int(found[2])) <= LAST:
+        span = " to ".join(f"{major}.{minor}" for major, minor in (FIRST, LAST))
+        numbers = f"Karat's numbers are those of sacreBLEU {span}"
+        leave = "leave version out to score with them"
+        raise MetricError(f"{text}: version:{version}: {numbers}; {leave}")
+
+
+def _claims(text: str, found: Mapping[str, str]) -> Claims:
+    """References, resamples, seed and trials, under Karat's names."""
+    for field in _TEST_SETS:
+        if field in found:
+            raise MetricError(
+                f"{text}: {field}:{found[field]}: Karat has none of sacreBLEU's test sets; give "
+                f"the references as files, and leave {field} out"
+            )
+    names = {"nrefs": "nrefs", "ar": "trials", "bs": "bootstrap", "seed": "seed"}
+    said = {"test": "randomization"} if "ar" in found else {}
+    for field, name in names.items():
+        value = found.get(field)
+        if value is None:
+            continue
+        if not is_count(value) and (field, value) != ("nrefs", "var"):
+            raise MetricError(f"{text}: {field}:{value}: expected a whole number")
+        said[name] = value
+    return Claims(tuple(said.items()))
+
+
+# ----------------------------------------------------------------------------------- writing
+
+_TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+
+
+def sacrebleu_signature(
+    metric: Any, references: int | str | None, drawn: Mapping[str, object]
+) -> str | None:
+    """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
+    values = _values(metric) if metric.name in _TITLES else None
+    if values is None or "buckets" in drawn:
+        return None
+    randomized = drawn.get("test") == "randomization"
+    shared = {
+        "nrefs": "var" if references is None else references,
+        "bs": drawn.get("bootstrap"),
+        "ar": drawn.get("trials") if randomized else None,
+        "seed": drawn.get("seed"),
+    }
+    fields = {**shared, **values, "version": f"karat-{__version__}"}
+    written = (f"{name}:{value}" for name, value in fields.items() if value is not None)
+    title = _TITLES[metric.name]
+    if metric.name == "chrf":
+        title += to_text(metric.beta) + "+" * int(metric.words)
+    return "|".join([title, *written])
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _values(metric: Any) -> dict[str, str] | None:
+    case = {"case": "lc" if metric.case == "lower" else "mixed"}
+    if metric.name == "chrf":
+        orders = {"nc": str(metric.n), "nw": str(metric.words)}
+        return case | {"eff": _yes(not metric.eps), **orders, "space": _yes(metric.space)}
+    if metric.name == "ter":
+        switches = {"norm": metric.norm, "punct": not metric.nopunct, "asian": metric.asian}
+        return case | {"tok": "tercom"} | {k: _yes(v) for k, v in switches.items()}
+    amount = metric.smoothed_by
+    smooth = metric.smooth if amount is None else f"{metric.smooth}[{amount:.2f}]"
+    read = _smooth(smooth)
+    lost = read is None or read.get("smooth_value") != amount
+    tok = written_tokenizer(metric.tok)
+    if metric.n != 4 or tok is None or lost:
+        return None
+    return case | {"eff": _yes(metric.eff), "tok": tok, "smooth": smooth}
+
+
+FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "buckets")
+"""The fields that follow the settings in Karat's signatures."""
+
+_TESTS = ("bootstrap", "randomization")
+
+
+def read_signature(text: str) -> Metric:
+    """The metric of a signature, with its claims."""
+    head, *fields = (part.strip() for part in text.split("|"))
+    if starts_with_field(head):
+        head, fields = "", [head, *fields]
+    signs = {_sign(text, field) for field in fields}
+    if len(signs) > 1:
+        both = "fields with = (Karat's) and with : (sacreBLEU's) in one signature"
+        raise MetricError(f"{text}: {both}: write all in one form")
+    return (_read_karat if signs == {"="} else metric_of_fields)(text, head, fields)
+
+
+def _sign(text: str, field: str) -> str:
+    """The sign between a field's name and its value, = or :."""
+    found = next((c for c in field if c in "=:"), "")
+    if not found or field.startswith(found) or field.endswith(found):
+        raise MetricError(
+            f"{text}: {quoted(field)} is no field of a signature; expected Karat's form, "
+            f"as in bleu|nrefs=1, or sacreBLEU's, as in BLEU|nrefs:1|case:mixed"
+        )
+    return found
+
+
+def _read_karat(text: str, head: str, fields: list[str]) -> Metric:
+    metric = parse_name(head)
+    found: dict[str, str] = {}
+    for field in fields:
+        name, _, value = (part.strip() for part in field.partition("="))
+        if name not in FIELDS:
+            known = f"{nearest(name, FIELDS)} (there are {', '.join(FIELDS)})"
+            raise MetricError(f"{text}: no field {quoted(name)} in signatures{known}")
+        if name in found:
+            raise MetricError(f"{text}: {name} is given twice")
+        found[name] = _value(text, name, value)
+    check_version(text, found.pop("karat", __version__))
+    check_plugin(text, found.pop("plugin", ""), origin(type(metric)))
+    return metric.claiming(Claims(tuple(found.items())))
+
+
+def _value(text: str, name: str, value: str) -> str:
+    """A field's value, checked."""
+    if name in ("karat", "plugin") or (name == "nrefs" and value in ("var", "unknown")):
+        return value
+    if name == "test":
+        good, wanted = value in _TESTS, " or ".join(_TESTS)
+    else:
+        good, wanted = is_count(value), "a whole number"
+    if not good:
+        raise MetricError(f"{text}: {name}={value}: expected {wanted}")
+    return value

@@ -1,1 +1,0 @@
-"""Signatures read and written: Karat's own and sacreBLEU's."""

@@ -1,1 +1,0 @@
-"""From features to the score of PEM: a regression of judgements, or a mean."""

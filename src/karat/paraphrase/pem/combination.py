@@ -1,0 +1,298 @@
+"""A mean of features on a scale that the paper's three controls set; it needs no judgements.
+
+A feature x that stands for adequacy (pivot F1, or a metric) is 0 where it has no more than the
+controls `random` and `unigram` have on average, and 1 for the original itself:
+
+    a(x) = (x - none) / (copy - none), kept between 0 and 1
+    A    = 1 + 4 (mean of all a(x))
+    PEM  = (1 - c) A + 2 c, where c = (target F1)^6
+
+So the controls have the scores of the paper: 1, 1, and 2 for a copy, which has no other words. The
+power keeps the loss to those that are nearly copies. Fluency is not looked at.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from karat.arithmetic import product, quick_exp
+from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.errors import InputError, MissingExtra
+from karat.progress import Progress, silent
+from karat.stats.correlation import pearson
+from karat.storage.schema import Layout, check_arrays
+
+if TYPE_CHECKING:
+    from karat.paraphrase.pem.features import PairFeatures
+
+
+POWER = 6
+"""Of 1 to 64, that with the best agreement on half of the judged headlines (docs/lab/pem.md)."""
+COPY = 2.0
+"""The score of the original itself (section 5.1 of the paper)."""
+
+_LARGEST_MEAN = 1e50
+_MEAN_LAYOUTS = {
+    "mean_none": Layout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
+    "mean_copy": Layout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
+}
+"""The arrays of a mean, in the order of its fields."""
+
+
+@dataclass(frozen=True, eq=False)
+class ControlMean:
+    """The means of each feature of adequacy over controls."""
+
+    none: Floats
+    """Over sentences that have nothing to do with the original."""
+    copy: Floats
+    """Over the originals themselves."""
+
+    @property
+    def width(self) -> int:
+        """The number of features of adequacy, and target F1."""
+        return len(self.none) + 1
+
+    def inputs(self, found: PairFeatures) -> Floats:
+        """Return the features of adequacy, and target F1 in the last column."""
+        return np.column_stack([found.adequacy, found.target])
+
+    def names(self, found: PairFeatures) -> tuple[str, ...]:
+        """Return the names of `inputs`."""
+        return ("pivot F1", *found.names[len(found.names) - found.metrics :], "target F1")
+
+    def predict(self, features: Floats) -> Floats:
+        """Return one value for each row of features."""
+        adequacy, target = features[:, :-1], features[:, -1]
+        parts = np.clip((adequacy - self.none) / (self.copy - self.none), 0.0, 1.0)
+        mean = sum(parts.T) / len(self.none)
+        square = target * target  # multiplied out: other powers may differ between processors
+        copied = square * square * square
+        return np.asarray((1.0 - copied) * (1.0 + 4.0 * mean) + copied * COPY)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to be stored."""
+        return dict(zip(_MEAN_LAYOUTS, (self.none, self.copy), strict=True))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ControlMean:
+        """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
+        check_arrays(arrays, _MEAN_LAYOUTS)
+        none, copy = (arrays[name] for name in _MEAN_LAYOUTS)
+        if not len(none) or (none == copy).any():
+            raise ValueError("its mean does not tell the original from other sentences")
+        return cls(none, copy)
+
+
+def fit_mean(names: Sequence[str], copies: Floats, others: Floats) -> ControlMean:
+    """Set the scale by features of the originals themselves, and of unrelated sentences."""
+    none, copy = (
+        np.array([fsum(column) / len(rows) for column in rows.T]) for rows in (others, copies)
+    )
+    for name, low, high in zip(names, none.tolist(), copy.tolist(), strict=True):
+        if low == high:
+            raise InputError(
+                f"feature {name} is {high:g} for a copy and for an unrelated sentence: a mean "
+                "needs features that tell them apart, so leave it out"
+            )
+    return ControlMean(none, copy)
+
+
+_ROWS = 1024  # predicted at a time, so that memory stays bounded
+WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
+SEED = 12345
+SEARCHED = 2000  # rows from which settings are chosen
+
+_LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
+_SVR_LAYOUTS = {
+    "svr_mean": Layout("float64", "features", -_LARGEST, _LARGEST),
+    "svr_scale": Layout("float64", "features", 1 / _LARGEST, _LARGEST),
+    "svr_vectors": Layout("float64", "vectors x features", -_LARGEST, _LARGEST),
+    "svr_weights": Layout("float64", "vectors", -_LARGEST, _LARGEST),
+    "svr_numbers": Layout("float64", "numbers", -_LARGEST, _LARGEST),
+}
+"""The arrays of a regression, in the order of its fields."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """C, epsilon, and gamma as a multiple of 1 / (number of features)."""
+
+    C: float = 1.0
+    epsilon: float = 0.1
+    gamma: float = 1.0
+
+
+GRID = tuple(Setting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
+"""The settings that `search` tries: nine around the usual ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class SVR:
+    """A learned regression."""
+
+    mean: Floats
+    scale: Floats
+    vectors: Floats
+    weights: Floats
+    intercept: float
+    gamma: float
+    setting: Setting
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return len(self.mean)
+
+    def inputs(self, found: PairFeatures) -> Floats:
+        """Return the features that it is learned from: all of them."""
+        return found.matrix
+
+    def names(self, found: PairFeatures) -> tuple[str, ...]:
+        """Return the names of `inputs`."""
+        return found.names
+
+    def predict(self, features: Floats) -> Floats:
+        """Return one value for each row of features."""
+        found = np.empty(len(features))
+        for start in range(0, len(features), _ROWS):
+            rows = (features[start : start + _ROWS] - self.mean) / self.scale
+            kernels = _kernels(rows, self.vectors, self.gamma)
+            found[start : start + _ROWS] = product(kernels, self.weights) + self.intercept
+        return found
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to be stored."""
+        numbers = np.array((self.intercept, self.gamma, *vars(self.setting).values()))
+        parts = (self.mean, self.scale, self.vectors, self.weights, numbers)
+        return dict(zip(_SVR_LAYOUTS, parts, strict=True))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SVR:
+        """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
+        check_arrays(arrays, _SVR_LAYOUTS)
+        mean, scale, vectors, weights, numbers = (arrays[name] for name in _SVR_LAYOUTS)
+        if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
+            raise ValueError("the regression's numbers are not an intercept, a gamma and a setting")
+        intercept, gamma, *setting = numbers.tolist()
+        return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
+
+
+def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
+    """Standardise the features and learn from them."""
+    try:
+        from sklearn import svm
+    except ImportError as error:
+        raise MissingExtra(
+            "training needs scikit-learn, which is not installed: pip install 'karat[paraphrase]'"
+        ) from error
+    mean, scale = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    gamma, rows = setting.gamma / features.shape[1], (features - mean) / scale
+    given: dict[str, Any] = {"gamma": gamma}
+    table = rows
+    if len(rows) <= WHOLE:
+        given, table = {"kernel": "precomputed"}, np.empty((len(rows), len(rows)))
+        for start in range(0, len(rows), _ROWS):
+            table[start : start + _ROWS] = _kernels(rows[start : start + _ROWS], rows, gamma)
+    learner = svm.SVR(C=setting.C, epsilon=setting.epsilon, cache_size=500, **given)
+    learner.fit(table, human)
+    vectors, weights = rows[learner.support_], learner.dual_coef_[0]
+    return SVR(mean, scale, vectors, weights, float(learner.intercept_[0]), gamma, setting)
+
+
+def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
+    """Return exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
+    mine, theirs = (np.square(some).sum(axis=1) for some in (rows, vectors))
+    distance: Floats = mine[:, None] - 2 * product(rows, vectors.T) + theirs
+    return quick_exp(-gamma * np.maximum(distance, 0.0))
+
+
+def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
+    """Return the fold of each row: groups stay together, and are dealt out in random order."""
+    numbers: dict[object, int] = {}
+    row = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+    if folds < 2:
+        raise InputError(f"folds={folds}: expected at least 2")
+    if len(numbers) < folds:
+        raise InputError(
+            f"{len(numbers)} different originals cannot be dealt out to {folds} folds: give more "
+            "judgements, or ask for fewer folds"
+        )
+    order = np.random.default_rng(seed).permutation(len(numbers))
+    dealt = np.empty(len(numbers), dtype=np.int64)
+    dealt[order] = np.arange(len(numbers)) % folds
+    return dealt[row]
+
+
+def search(
+    features: Floats,
+    human: Floats,
+    groups: Sequence[object],
+    grid: Sequence[Setting] = GRID,
+    folds: int = 3,
+) -> Setting:
+    """Return the setting with the best Pearson correlation in cross-validation, or the first.
+
+    Of many rows, about `SEARCHED` are looked at, whole groups of them: time grows with the square.
+    """
+    if len(grid) == 1:
+        return grid[0]
+    if len(human) > SEARCHED:
+        kept = group_folds(groups, -(-len(human) // SEARCHED), SEED + 2) == 0
+        features, human = features[kept], human[kept]
+        groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
+    fold = group_folds(groups, folds, SEED + 1)
+    found = [pearson(human, _left_out(features, human, fold, setting)) for setting in grid]
+    return grid[int(np.nanargmax(found))] if not np.isnan(found).all() else grid[0]
+
+
+def _left_out(features: Floats, human: Floats, fold: Ints, setting: Setting) -> Floats:
+    found = np.empty(len(human))
+    for k in range(int(fold.max()) + 1):
+        rest = fold != k
+        found[~rest] = fit_svr(features[rest], human[rest], setting).predict(features[~rest])
+    return found
+
+
+def split_predict(
+    features: Floats,
+    human: Floats,
+    groups: Sequence[object],
+    trained: Flags,
+    grid: Sequence[Setting] = GRID,
+) -> Floats:
+    """Predict the rows that are not trained on by one regression of those that are.
+
+    The setting is searched inside the training part.
+    """
+    kept = [group for group, keep in zip(groups, trained, strict=True) if keep]
+    inner = min(3, len(set(kept)))
+    chosen = search(features[trained], human[trained], kept, grid, inner) if inner > 1 else grid[0]
+    return fit_svr(features[trained], human[trained], chosen).predict(features[~trained])
+
+
+def cross_predict(
+    features: Floats,
+    human: Floats,
+    groups: Sequence[object],
+    grid: Sequence[Setting] = GRID,
+    folds: int = 10,
+    progress: Progress = silent,
+) -> Floats:
+    """Predict each row by a regression that has seen no row of its group.
+
+    The setting is searched inside the training part of each fold.
+    """
+    fold = group_folds(groups, folds)
+    found = np.empty(len(human))
+    for k in range(folds):
+        progress(k, folds, "cross-validating")
+        rest = fold != k
+        found[~rest] = split_predict(features, human, groups, rest, grid)
+    progress(folds, folds, "cross-validating")
+    return found

@@ -1,0 +1,219 @@
+"""`pivot_f1`: the adequacy of PEM as a metric of its own; the references are the originals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from karat.arrays import Floats, NDArray, np
+from karat.errors import MetricError
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.paraphrase.pem.features import (
+    FORMS,
+    MOST_ORDERS,
+    MetricColumns,
+    MetricFeature,
+    PivotBags,
+    PivotSettings,
+    TargetBags,
+    embedding_features,
+    f1,
+    feature_files,
+    feature_notes,
+    pair_features,
+    share,
+)
+from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
+from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
+from karat.settings import setting
+from karat.storage.store import file_stamp, stored_kind
+from karat.text.tokens import Recipe
+
+MODEL = "paraphrase model"
+"""The kind of a stored `PEM`, which is loaded only where one is named."""
+
+_BAG_SIDES = ("common", "candidate", "reference")
+
+
+def opened(path: str) -> PhraseTable:
+    """Return the table of a file, mapped once for as long as the file does not change."""
+    stamp = file_stamp(path)
+    return (
+        _open_cached_table(path, stamp) if stamp else PhraseTable.open(path)
+    )  # which says what is wrong
+
+
+@lru_cache(maxsize=16)
+def _open_cached_table(path: str, _stamp: tuple[int, int]) -> PhraseTable:
+    if stored_kind(path) != MODEL:
+        return PhraseTable.open(path)
+    from karat.paraphrase.pem.model import PEM
+
+    pivots = PEM.open(path).pivots
+    if len(pivots) != 1:
+        raise MetricError(
+            f"{path} has {len(pivots)} pivot languages ({', '.join(pivots)}) and pivot_f1 takes "
+            "one: train a model with one"
+        )
+    return next(iter(pivots.values()))
+
+
+@dataclass(frozen=True)
+class PivotF1(Metric):
+    """F1 of pivot-language n-grams (Liu, Dahlmeier and Ng 2010): same meaning in other words.
+
+    Text becomes words as the phrase table says. A corpus score is that of the summed weights.
+    Several references: the one with the best score, the first of equals.
+    """
+
+    name: ClassVar[str] = "pivot_f1"
+    digests: ClassVar[Any] = MappingProxyType({"table": table_digest})
+
+    table: str | None = setting(
+        None,
+        "the file of a phrase table, or of a paraphrase model with one pivot; needed",
+        kind=str,
+    )
+    order: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
+    edge: float = setting(
+        0.1, "translations must be more probable; the best is always kept", low=0, high=1
+    )
+    ngram: float = setting(0.01, "n-grams must weigh more", low=0, high=1)
+    renormalise: bool = setting(False, "let the translations that are kept share all probability")
+
+    def input_files(self) -> list[str]:
+        """Return the file of the table."""
+        return [] if self.table is None else [self.table]
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(f"{part}{n}" for n in range(1, self.order + 1) for part in _BAG_SIDES)
+
+    @property
+    def bags(self) -> PivotBags:
+        """The counter: the table, opened, and the settings."""
+        if self.table is None:
+            raise MetricError(
+                "pivot_f1 needs a phrase table: write pivot_f1:table=FILE "
+                "(a model that karat paraphrase train made has one)"
+            )
+        rules = PivotSettings(self.order, self.edge, self.ngram, self.renormalise)
+        return PivotBags(opened(self.table), rules)
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        found = self.bags.rows(pairs)
+        return found[pairs.best(f1(found.sum(axis=1)))].reshape(-1, 3 * self.order)
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        stats = rows.reshape(-1, self.order, 3)
+        total = stats.sum(axis=1)
+        common, candidate, reference = total.T
+        parts = {"precision": share(common, candidate), "recall": share(common, reference)}
+        orders = {f"order{n}": column for n, column in enumerate(f1(stats).T, 1)}
+        return {"value": f1(total), **parts, **orders}
+
+
+_PEM_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
+
+
+def model_digest(name: str) -> str:
+    """Return eight digits that differ with the model, and with scores that its features read."""
+    return _mapped_model(name).digest
+
+
+def opened_model(name: str) -> PEM:
+    """Return the model of a file, mapped once for as long as the file does not change."""
+    model = _mapped_model(name)
+    if model.combination is None:
+        raise MetricError(
+            f"{model.name} was trained without judgements, so it has no PEM score: train a model "
+            "with karat paraphrase train --judged SET or --combine mean, or use pivot_f1"
+        )
+    return model
+
+
+def _mapped_model(name: str) -> PEM:
+    place = model_place(name)
+    stamp = file_stamp(place)
+    return (
+        _open_cached_model(place, stamp) if stamp else PEM.open(place)
+    )  # which says what is wrong
+
+
+@lru_cache(maxsize=4)
+def _open_cached_model(path: str, _stamp: tuple[int, int]) -> PEM:
+    return PEM.open(path)
+
+
+@dataclass(frozen=True)
+class PEMMetric(Metric):
+    """PEM (Liu, Dahlmeier and Ng 2010): quality of a paraphrase, 1 to 5; mean over segments.
+
+    The candidates are the paraphrases, the references the originals. Several references: the one
+    with the best score, the first of equals. A row is [PEM, its three parts, 1], and the rows of
+    the embedding models among the features, which have notes on texts that they cut.
+    """
+
+    name: ClassVar[str] = "pem"
+    full_scale: ClassVar[float] = 5.0
+    score_range: ClassVar[str] = "1 to 5"
+    digests: ClassVar[Any] = MappingProxyType({"model": model_digest})
+
+    model: str = setting(
+        BUNDLED,
+        "the file of a model of karat paraphrase train; bundled and bundled-paper are small ones",
+    )
+
+    def input_files(self) -> list[str]:
+        """Return the file of the model, and those of the metrics that are its features."""
+        return [model_place(self.model), *feature_files(opened_model(self.model).metrics)]
+
+    def method(self, references: int | None) -> str:
+        """Return the signature without the digest of scores that features read: runs differ."""
+        model = _mapped_model(self.model)
+        return self.signature(references).replace(f"@{model.digest}|", f"@{model.own_digest}|")
+
+    def columns(self) -> tuple[str, ...]:
+        return (
+            *_PEM_PARTS,
+            "segments",
+            *(name for names in self._columns.values() for name in names),
+        )
+
+    @property
+    def _columns(self) -> dict[MetricFeature, list[str]]:
+        """The columns of the embedding models among the features, numbered from 1."""
+        found = enumerate(embedding_features(opened_model(self.model).metrics), 1)
+        return {one: [f"model{k}_{name}" for name in one.metric.columns()] for k, one in found}
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        model = opened_model(self.model)
+        yield from TargetBags(model.language.recipe, FORMS[model.form].order).overlaps()
+        yield from MetricColumns(model.metrics).overlaps()
+
+    @property
+    def slow(self) -> bool:
+        """True if a feature of the model is."""
+        return MetricColumns(opened_model(self.model).metrics).slow
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        model = opened_model(self.model)
+        found = pair_features(model.pivots, model.language, pairs, model.form, model.metrics)
+        value = model.combine(found)
+        own = [found.statistics[model.metrics.index(one)] for one in self._columns]
+        rows = np.column_stack([value, *found.parts, np.ones(len(value)), *own])
+        return rows[pairs.best(value)]
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        value, *parts = (rows[:, :4] / np.maximum(rows[:, 4:5], 1)).T
+        return {"value": value, **dict(zip(_PEM_PARTS[1:], parts, strict=True))}
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        ends = np.cumsum([5, *map(len, self._columns.values())])
+        totals = [row[start:end] for start, end in pairwise(ends.tolist())]
+        notes = feature_notes([*self._columns], totals)
+        return (*notes, *opened_model(self.model).cautions)

@@ -1,0 +1,476 @@
+"""Reports of scores, of paraphrases that were made, of files and of word alignments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import starmap
+from math import isclose, isnan
+from typing import TYPE_CHECKING
+
+from karat.arithmetic import SLACK
+from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
+from karat.paraphrase.report.figures import network_figure, pair_figure
+from karat.report.charts.models import Interval, Point, Scatter, chart_figure, intervals_figure
+from karat.report.model import (
+    Cell,
+    Column,
+    Document,
+    Figure,
+    Row,
+    Table,
+    brief,
+    listing,
+    several,
+    signed,
+    span,
+)
+
+if TYPE_CHECKING:
+    from karat.paraphrase.align.alignment import WordAlignment
+    from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
+    from karat.paraphrase.pem.evaluation import Correlation, Gain, JudgedPoint, ParaphraseEvaluation
+    from karat.paraphrase.pem.explanation import (
+        Gram,
+        PairExplanation,
+        ParaphraseExplanations,
+        Phrase,
+    )
+    from karat.paraphrase.pem.scoring import ParaphraseScores, SystemRow
+    from karat.paraphrase.written_files import WrittenFile
+
+
+def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
+    """Name the system with the highest PEM, unless it is tied, and intervals that overlap its."""
+    if any(isnan(row.pem) for row in result.rows):  # a model without a score, as a note says
+        return ()
+    ranked = sorted(result.rows, key=lambda row: -row.pem)
+    means = [_mean(row) for row in ranked]
+    if len(ranked) == 1:
+        return (f"Mean PEM on a scale from 1 to 5: {means[0]}.",)
+    best = ranked[0]
+    if isclose(best.pem, ranked[1].pem, rel_tol=SLACK):
+        return (f"Several systems share the highest mean PEM: {listing(means)}.",)
+    overlapping = [row.system for row in ranked[1:] if _overlap(best, row)]
+    overlap = f" Its interval overlaps that of {listing(overlapping)}." if overlapping else ""
+    return (f"{best.system} has the highest mean PEM: {means[0]}; {listing(means[1:])}.{overlap}",)
+
+
+def _mean(row: SystemRow) -> str:
+    """Return a system and its mean PEM, with the interval if there is one."""
+    ends = "" if row.low is None or row.high is None else f" {span(row.low, row.high, 2)}"
+    return f"{row.system} {row.pem:.2f}{ends}"
+
+
+def _overlap(best: SystemRow, row: SystemRow) -> bool:
+    """Return whether the interval of a system reaches that of the best."""
+    return best.low is not None and row.high is not None and row.high >= best.low
+
+
+def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
+    """Say for a single pair what its score is made from, and for several which is worst."""
+    if len(result.rows) != 1:
+        return _several(result)
+    row = result.rows[0]
+    is_scored = bool(result.pem) and not isnan(result.pem[0].pem)
+    pem = f"PEM {result.pem[0].pem:.2f} on a scale from 1 to 5. " if is_scored else ""
+    shared = f"The translations of the two sentences match with an F1 of {row.pivot_f1:.3f}"
+    parts = f"(pivot F1; precision {row.precision:.3f}, recall {row.recall:.3f})"
+    return (f"{pem}{shared} {parts}, their own words with {row.target_f1:.3f} (target F1).",)
+
+
+def _several(result: ParaphraseExplanations) -> tuple[str, ...]:
+    """Return the range of the scores of several pairs."""
+    name, values = "pivot F1", [(row.pivot_f1, row.pair) for row in result.rows]
+    if result.pem and not isnan(result.pem[0].pem):
+        name, values = "PEM (1 to 5)", [(row.pem, row.segment) for row in result.pem]
+    if not values:
+        return ()
+    ends = [f"{value:.2f} (pair {pair})" for value, pair in (min(values), max(values))]
+    return (f"{len(values):,} pairs: {name} from {ends[0]} to {ends[1]}.",)
+
+
+def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
+    """Say how many sentences have a paraphrase, and why others have none."""
+    reasons = Counter(row.reason for row in result.rows if row.reason)
+    every = len({row.segment for row in result.rows})
+    made = every - reasons.total()
+    verb = "has" if 1 in (made, every) else "have"
+    have = f"{made:,} of {several(every, 'sentence')} {verb} a paraphrase"
+    none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
+    return (f"{have}{none}.",)
+
+
+def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
+    """Say how well PEM agrees with people, and whether the pivot languages help."""
+    own = [row for row in result.rows if row.first.lower().startswith("pem")]
+    if not own or isnan(own[0].pearson):  # equal scores have no correlation
+        return ()
+    told = [
+        f"{own[0].first}, learned from other judgements of this set, agrees with people at "
+        f"{_agreement(own)}."
+    ]
+    rivals = [gain for gain in result.gains if gain.second not in (NO_METRICS, MEAN)]
+    if rivals:
+        told.append(_gain([gain for gain in rivals if gain.second == rivals[0].second]))
+    mean = [row for row in result.rows if row.first == MEAN]
+    if mean and not isnan(mean[0].pearson):
+        told.append(
+            f"The model's own score, with nothing learned from this set: {_agreement(mean)}."
+        )
+    return tuple(told)
+
+
+def _agreement(rows: Sequence[Correlation]) -> str:
+    """Return the correlation with the mean of judges, and that of pairs that are no controls."""
+    found = f"r = {rows[0].pearson:.3f} (Pearson, {rows[0].rows:,} paraphrases)"
+    real = next((row for row in rows if row.second.endswith(NO_CONTROLS)), None)
+    if real is None:
+        return found
+    return f"{found}; without the controls r = {real.pearson:.3f} ({real.rows:,} paraphrases)"
+
+
+def _gain(gains: Sequence[Gain]) -> str:
+    """Say whether pivot languages help, where all pairs and those without controls agree on it."""
+    against = f"{gains[0].first} against {gains[0].second}: {'; '.join(map(_difference, gains))}"
+    if all(gain.low > 0 for gain in gains):
+        return f"It agrees better than without pivot languages ({against})."
+    if all(gain.high < 0 for gain in gains):
+        return f"It agrees less well than without pivot languages ({against})."
+    return f"The set does not decide whether pivot languages help ({against})."
+
+
+def _difference(gain: Gain) -> str:
+    """Return a difference with its interval, where resamples have one."""
+    ends = "" if isnan(gain.low) else f" {span(gain.low, gain.high, 3)}"
+    pairs = " without controls" if gain.pairs == NO_CONTROLS else ""
+    return f"{signed(gain.difference, 3)}{ends}{pairs}"
+
+
+_PARTS = (
+    Column("pivot_f1", "Pivot F1", 3, align="right", help="Adequacy: 1 is the same meaning."),
+    Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words: nearer to 0 is better."),
+    Column("target_f1", "Target F1", 3, align="right", help="1 is the same words: lower is freer."),
+)
+_SYSTEMS = (
+    Column("system", "System"),
+    Column("pem", "PEM", 3, align="right", help="1 to 5; the mean over paraphrases."),
+    Column("low", "Low", 3, align="right", help="95%, bootstrap over paraphrases."),
+    Column("high", "High", 3, align="right", help="95%, bootstrap over paraphrases."),
+    *_PARTS,
+    Column("paraphrases", "n", align="right"),
+)
+_SEGMENTS = (
+    Column("system", "System"),
+    Column("segment", "Line", align="right"),
+    Column("pem", "PEM", 2, align="right"),
+    *_PARTS,
+    Column("original", "Original", wrap=True),
+    Column("paraphrase", "Paraphrase", wrap=True),
+)
+_GENERATED = (
+    Column("segment", "Line", align="right"),
+    Column("shown", "Paraphrase", wrap=True, readers="people"),
+    Column("source", "Original", wrap=True, readers="people"),
+    Column("rank", "Rank", align="right"),
+    Column("pem", "PEM", 2, align="right", help="1 to 5."),
+    *(replace(part, detail=True) for part in _PARTS),
+    Column("confidence", "Conf.", 2, align="right", help="0 to 1: how sure the generator is."),
+    Column("original", "Original", readers="programs"),
+    Column("paraphrase", "Paraphrase", readers="programs"),
+    Column("reason", "Reason", readers="programs", help="Why there is no paraphrase."),
+)
+_WRITTEN = (
+    Column("path", "File"),
+    Column("content", "Content", wrap=True),
+    Column("sentences", "Sentence pairs", align="right"),
+    Column("links", "Links", align="right"),
+    Column("empty", "Empty", align="right", help="Sentence pairs with an empty side."),
+    Column("too_long", "Too long", align="right", help="Sentence pairs with too many words."),
+)
+
+
+def scores_document(result: ParaphraseScores, command: str) -> Document:
+    """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
+    systems = [row._asdict() for row in result.rows]
+    has_intervals = any(row.low is not None for row in result.rows)
+    shown = [one for one in _SYSTEMS if has_intervals or one.key not in ("low", "high")]
+    tables = [Table("rows", "Paraphrases", tuple(shown), systems)]
+    if result.segments:
+        every = [row._asdict() for row in result.segments]
+        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
+    pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
+    chart = intervals_figure("PEM by system", "PEM", pem)
+    blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
+    signed = {"pem": result.signature}
+    answer = scores_answer(result)
+    return Document("Paraphrases", blocks, command, signed, result.notes, answer=answer)
+
+
+def generated_document(result: GeneratedParaphrases, command: str) -> Document:
+    """Return a row for each paraphrase, and one with the reason for each original without any."""
+    rows = [
+        {
+            **row._asdict(),
+            "shown": f"(none: {row.reason})" if row.reason else row.paraphrase,
+            "source": row.original,
+        }
+        for row in result.rows
+    ]
+    table = Table("rows", "Paraphrases", _GENERATED, rows, open=True)
+    signatures = result.signatures
+    told = generation_answer(result)
+    title = "Generated paraphrases"
+    return Document(title, (table,), command, signatures, result.notes, answer=told)
+
+
+def file_document(result: WrittenFile | WordAlignment, command: str) -> Document:
+    """Return the row of a file or of an alignment."""
+    rows = [row._asdict() for row in result.rows]
+    columns = tuple(column for column in _WRITTEN if column.key in rows[0])
+    signatures = {"karat": result.signature} if result.signature else {}
+    table = Table("rows", type(result).__name__, columns, rows)
+    return Document(table.title, (table,), command, signatures, result.notes)
+
+
+MOST_COLORS = 8  # systems with a colour each
+_MOST_POINTS = 1500  # more dots than that are one blot
+
+_NUMBERS = (
+    Column("rows", "n", align="right", help="Paraphrases that have both."),
+    Column("pearson", "Pearson", 3, align="right", help="Over paraphrases."),
+    Column("spearman", "Spearman", 3, align="right", help="Over paraphrases."),
+    Column("systems", "Systems", align="right"),
+    Column("pearson_systems", "r systems", 3, align="right", help="Pearson's r of systems' means."),
+)
+_PAIRS = Column("pairs", "Pairs", help="All pairs, or those that are no controls.")
+_GAINS = (
+    Column("first", "First"),
+    Column("second", "Second"),
+    Column("r_first", "r first", 3, align="right"),
+    Column("r_second", "r second", 3, align="right"),
+    Column("difference", "Difference", 3, align="right", signed=True),
+    Column("low", "Low", 3, align="right", signed=True, help="95%, bootstrap over originals."),
+    Column("high", "High", 3, align="right", signed=True, help="95%, bootstrap over originals."),
+    Column("p", "p", 3, align="right", help="Two-sided p of the difference."),
+)
+
+
+def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
+    """Return tables where the set has what they need, and the scatter plots."""
+    gains = [one._asdict() for one in result.gains]
+    several = len({one.pairs for one in result.gains}) > 1
+    pairs = _PAIRS if several else replace(_PAIRS, readers="programs")
+    tables = (
+        _table("rows", "Against human judgement", "Metric", "Human", result.rows),
+        Table("better", "PEM against its rivals", (*_GAINS, pairs), gains),
+        _table("parts", "Each part of PEM by itself", "Part", "Human", result.parts),
+        _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
+        _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),
+        _table("criteria", "Criteria and overall quality", "Criterion", "With", result.criteria),
+    )
+    return Document(
+        f"Paraphrase quality: {result.name}",
+        (*map(chart_figure, evaluation_charts(result)), *(table for table in tables if table.rows)),
+        command,
+        {"pem": result.signature},
+        notes=result.notes,
+        answer=evaluation_answer(result),
+    )
+
+
+def _table(key: str, title: str, first: str, second: str, found: Sequence[Correlation]) -> Table:
+    columns = (Column("first", first), Column("second", second), *_NUMBERS)
+    return Table(key, title, columns, [one._asdict() for one in found])
+
+
+def _points(shown: Sequence[JudgedPoint]) -> tuple[Point, ...]:
+    """Points in the colours of their systems, where these are few enough to tell apart."""
+    few = 1 < len({point.system for point in shown}) <= MOST_COLORS
+    return tuple(Point(*point, group=point.system if few else "") for point in shown)
+
+
+def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
+    """Return the paper's Figures 4, 5 and 3, where there are points for them."""
+    every = result.predictions
+    shown = every[:: max(1, -(-len(every) // _MOST_POINTS))]
+    caption = f"{len(shown):,} of {len(every):,} paraphrases." if len(shown) < len(every) else ""
+    title = "PEM and human scores of paraphrases"
+    charts = [Scatter(title, "human", "PEM", _points(shown), caption=caption)]
+    if len(result.system_means) > 1:
+        means = tuple(starmap(Point, result.system_means))
+        charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
+    if result.dissimilarities:
+        title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
+        points = tuple(starmap(Point, result.dissimilarities))
+        charts.append(Scatter(title, "dissimilarity", "overall", points))
+    return charts
+
+
+MOST_SHOWN = 12
+"""N-grams of each kind that people are shown; programs get them all."""
+
+_PAIR = Column("pair", "Pair", align="right", help="The number of the pair, from 1.")
+_SENTENCE = Column("sentence", "Sentence", help="The original or the paraphrase.")
+_HEADING = Column("heading", "Pair", readers="people")
+_SCORES = (
+    _PAIR,
+    Column("pivot_f1", "Pivot F1", 4, align="right", help="F1 of all pivot n-grams."),
+    Column("precision", "P", 4, align="right", help="Common weight over the paraphrase's."),
+    Column("recall", "R", 4, align="right", help="Common weight over the original's."),
+    Column("common", "Common", 3, align="right", help="The sum of min(W_R, W_P)."),
+    Column("paraphrase_weight", "W_P", 3, align="right", help="The paraphrase's bag."),
+    Column("original_weight", "W_R", 3, align="right", help="The original's bag."),
+    Column("target_f1", "Target F1", 4, align="right", help="F1 of the words' own n-grams."),
+)
+_FEATURES = (
+    _PAIR,
+    Column("feature", "Feature", help="A part of PEM, or a metric against the original."),
+    Column("value", "Value", 4, align="right", help="As the regression or the mean takes it."),
+)
+_ORDERS = (
+    _PAIR,
+    Column("n", "n", align="right", help="Words of an n-gram."),
+    Column("pivot_f1", "Pivot F1", 4, align="right"),
+    Column("common", "Common", 3, align="right"),
+    Column("paraphrase_weight", "W_P", 3, align="right"),
+    Column("original_weight", "W_R", 3, align="right"),
+)
+_PHRASES = (
+    _HEADING,
+    Column("pair", "Pair", readers="programs"),
+    Column("sentence", "Sentence", readers="programs"),
+    Column("phrase", "Phrase", help="A phrase of the most probable segmentation."),
+    Column("count", "N", 1, align="right", help="How often the table saw it; 0.5 if never."),
+    Column("rounded", "Pr", align="right", readers="people", help="N over the sum of all N."),
+    Column("probability", "Pr", readers="programs"),
+    Column("seen", "Seen"),
+    Column("edges", "In the pivot language", wrap=True, help="Kept translations with Pr(f|e)."),
+    Column("left_out", "Left out", align="right", help="Translations that were too improbable."),
+)
+_EDGES = (
+    _PAIR,
+    _SENTENCE,
+    Column("position", "Position", align="right"),
+    Column("phrase", "Phrase"),
+    Column("translation", "Translation"),
+    Column("weight", "Weight"),
+)
+_GRAMS = (
+    _HEADING,
+    Column("pair", "Pair", readers="programs"),
+    Column("ngram", "Pivot n-gram"),
+    Column("n", "n", align="right"),
+    Column("common", "Common", 3, align="right", help="min(W_R, W_P)"),
+    Column("paraphrase_weight", "W_P", 3, align="right", help="Its weight in the paraphrase."),
+    Column("original_weight", "W_R", 3, align="right", help="Its weight in the original."),
+)
+_PEM = (
+    _PAIR,
+    Column("pem", "PEM", 2, align="right", help="1 to 5."),
+    Column("pivot_f1", "Pivot F1", 4, align="right", help="Adequacy; the mean over pivots."),
+    Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words."),
+    Column("target_f1", "Target F1", 4, align="right", help="1 is the same words."),
+    Column("original", "Original", wrap=True),
+    Column("paraphrase", "Paraphrase", wrap=True),
+)
+
+
+def explanations_document(result: ParaphraseExplanations, command: str) -> Document:
+    """Return the tables of scores, phrases and n-grams, and pictures of the networks.
+
+    Programs get every edge, too.
+    """
+    kinds = list(_kinds(result))
+    every = [_gram(f"Pair {n}", n, gram) for n, one in _pairs(result) for gram in one.grams]
+    shown = [
+        _gram(f"Pair {n}, {kind}: {several(len(grams), 'n-gram')}", n, gram)
+        for n, kind, grams in kinds
+        for gram in grams[:MOST_SHOWN]
+    ]
+    edges: list[Row] = [
+        {**place, "translation": " ".join(words), "weight": probability}
+        for place, phrase in _placed(result)
+        for words, probability in phrase.edges
+    ]
+    tables = [
+        Table("rows", "Pivot F1", _SCORES, [row._asdict() for row in result.rows]),
+        Table("phrases", "Phrases", _PHRASES, list(_phrases(result)), group="heading"),
+        Table("shown", "Pivot n-grams", _GRAMS, shown, group="heading", readers="people"),
+        Table("ngrams", "Pivot n-grams", _GRAMS, every, group="heading", readers="programs"),
+        Table("orders", "By order", _ORDERS, list(_orders(result))),
+        Table("edges", "Edges", _EDGES, edges, readers="programs"),
+    ]
+    if result.pem:
+        rows = [{**row._asdict(), "pair": row.segment} for row in result.pem]
+        features = [row._asdict() for row in result.features]
+        combined = Table("features", "Features that PEM combines", _FEATURES, features)
+        tables[:0] = [
+            Table("pem", "PEM and its parts", _PEM, rows),
+            *([combined] if features else ()),
+        ]
+    left_out = f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
+    many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
+    notes = (*([left_out] if many else ()), *result.notes)
+    signatures = result.signatures
+    pictures = [
+        f for n, one in _pairs(result) for f in (pair_figure(n, one), network_figure(n, one))
+    ]
+    title, told = f"Pivot n-grams of {result.name}", explanation_answer(result)
+    return Document(title, (*pictures, *tables), command, signatures, notes, answer=told)
+
+
+def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:
+    return ((row.pair, one) for row, one in zip(result.rows, result.pairs, strict=True))
+
+
+def _orders(result: ParaphraseExplanations) -> Iterator[Row]:
+    weights = ("common", "paraphrase_weight", "original_weight")
+    for pair, one in _pairs(result):
+        orders = zip(one.by_order, one.pivot.tolist(), strict=True)
+        for n, (value, row) in enumerate(orders, 1):
+            yield {"pair": pair, "n": n, "pivot_f1": value, **dict(zip(weights, row, strict=True))}
+
+
+def _placed(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
+    """Yield the phrases of both sentences of each pair, and their places."""
+    for pair, one in _pairs(result):
+        for sentence, phrases in (("original", one.original), ("paraphrase", one.paraphrase)):
+            for position, phrase in enumerate(phrases, 1):
+                place: dict[str, Cell] = {"pair": pair, "sentence": sentence, "position": position}
+                yield place | {"phrase": " ".join(phrase.words)}, phrase
+
+
+def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
+    for place, phrase in _placed(result):
+        yield {
+            **place,
+            "heading": f"Pair {place['pair']}, {place['sentence']}",
+            "count": phrase.times,
+            "rounded": f"{phrase.probability:.3g}",
+            "probability": phrase.probability,
+            "seen": phrase.seen,
+            "edges": " / ".join(f"{' '.join(w)} {brief(p)}" for w, p in phrase.edges),
+            "left_out": phrase.left_out,
+        }
+
+
+def _kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
+    """Yield the n-grams of both sentences of each pair, and of one alone."""
+    for pair, one in _pairs(result):
+        yield pair, "in both", [g for g in one.grams if g.common > 0]
+        yield pair, "only in the original", [g for g in one.grams if g.paraphrase == 0]
+        yield pair, "only in the paraphrase", [g for g in one.grams if g.original == 0]
+
+
+def _gram(heading: str, pair: int, gram: Gram) -> Row:
+    return {
+        "heading": heading,
+        "pair": pair,
+        "ngram": " ".join(gram.words),
+        "n": len(gram.words),
+        "common": gram.common,
+        "paraphrase_weight": gram.paraphrase,
+        "original_weight": gram.original,
+    }

@@ -1,0 +1,493 @@
+"""Judged translations as paraphrases of a reference, with the paper's four criteria from 1 to 5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, combinations
+from math import isnan
+from statistics import mean, median
+from typing import Any, NamedTuple
+
+from karat.arrays import Flags, Floats, np
+from karat.evalset.draft import make_evalset
+from karat.evalset.judgements import Dimension
+from karat.evalset.loading import KNOWN, load_evalset
+from karat.evalset.sets import EvalSet
+from karat.paraphrase.align.parallel_text import read_parallel
+from karat.paraphrase.pem.evaluation import (
+    NO_CONTROLS,
+    Correlation,
+    ParaphraseEvaluation,
+    evaluate_paraphrases,
+    good_dissimilarity,
+    judge_columns,
+    judge_pairs,
+    resampled_r,
+    resampled_system_r,
+    without_controls,
+)
+from karat.paraphrase.pem.features import (
+    PivotSettings,
+    pivot_statistics,
+    pooled_f1,
+    target_statistics,
+)
+from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
+from karat.paraphrase.pem.model import PEM, as_pem
+from karat.paraphrase.pem.stages import Pivot
+from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.table.phrase_pairs import PhraseCounts
+from karat.paraphrase.table.phrase_table import PhraseTable
+from karat.reproduction.papers import Request
+from karat.reproduction.results import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Conclusion,
+    Difference,
+    ReproducedNumber,
+    Reproduction,
+)
+from karat.stats.correlation import pearson
+from karat.text.tokens import Ragged, Recipe, Vocab
+
+ORIGINALS = 300
+"""Originals that are taken, as in the paper."""
+CRITERIA = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
+"""Criterion of the paper -> the errors that raters marked."""
+BEST, WORST = 5.0, 1.0
+Row = tuple[str, str, str, str, float]
+
+
+def judged_translations(given: EvalSet) -> EvalSet:
+    """Return the first outputs of a set with MQM errors as paraphrases of its reference.
+
+    A criterion is 5 minus the penalty by each rater, at least 1. Nobody judged dissimilarity: it is
+    1 + 4 (1 - F1 of the texts' own n-grams).
+    """
+    originals = [texts[0] for texts in given.references][:ORIGINALS]
+    systems = {name: list(texts[:ORIGINALS]) for name, texts in given.systems.items()}
+    judgements = [*_criteria(given, systems), *_dissimilarities(originals, systems)]
+    scales = [Dimension(name, low=WORST, high=BEST) for name in (*CRITERIA, "dissimilarity")]
+    return make_evalset(
+        given.name,
+        systems,
+        references=originals,
+        sources=originals,
+        judgements=judgements,
+        dimensions=scales,
+    )
+
+
+def _criteria(given: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
+    for criterion, errors in CRITERIA.items():
+        for rater in given.judgements.judges:
+            scores = BEST + given.rated_by(rater, errors)  # penalties, turned: more is better
+            for s, name in enumerate(systems):
+                for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
+                    if not np.isnan(value):
+                        yield name, str(i), rater, criterion, max(WORST, value)
+
+
+def _dissimilarities(
+    originals: Sequence[str], systems: Mapping[str, Sequence[str | None]]
+) -> Iterator[Row]:
+    for name, texts in systems.items():
+        shared = pooled_f1(target_statistics(originals, [text or "" for text in texts]))
+        for i, value in enumerate(shared.tolist(), 1):
+            yield name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value
+
+
+def reference_as_original(given: EvalSet) -> EvalSet:
+    """Return a set whose reference, in lower case as its outputs are, is the original."""
+    originals = [texts[0].lower() for texts in given.references]
+    return replace(given, sources=tuple(originals))
+
+
+CITATION = (
+    "Liu, Dahlmeier and Ng 2010, PEM: A Paraphrase Evaluation Metric Exploiting Parallel Texts"
+)
+PARALLEL = "parallel-tatoeba-enzh/en-zh.tsv.gz"
+SET, JUDGES, DEMO = "ted-zhen", "believability", "demo-paraphrases"
+TRAINED, DEMO_TRAINED = 200, 27
+"""Originals that the regression learns from: two thirds, the first ones."""
+COMMON = 100
+"""Paraphrases that two judges must share to be correlated."""
+MEASURES = ("r, sentences", "r, systems")
+GOOD = "dissimilarity (adequacy, fluency >= 4)"
+TABLE_1 = {"sentence": (0.6406, 0.6717, 0.5993), "system": (0.9962, 0.9995, 0.9943)}
+"""Overall scores of three pairs of judges."""
+TABLE_2 = {
+    "adequacy": (0.7635, 0.7616),
+    "fluency": (0.3736, 0.3351),
+    "dissimilarity": (-0.3737, -0.3937),
+    GOOD: (0.8881, 0.9956),
+}
+"""Criterion -> correlation with overall quality over sentences, over systems."""
+TABLE_3 = (0.8073, 0.9867)
+"""PEM with the mean of the judges over sentences, over systems; with controls."""
+TABLE_3_JUDGES = {"sentence": (0.5777, 0.5281, 0.5231), "system": (0.9757, 0.9892, 0.9718)}
+"""PEM with each of three judges, without controls."""
+BLEU_ELSEWHERE = 0.4513
+"""Section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)."""
+EXAMPLE = "Morning , sir .", "Hello , Querrien ."
+EXAMPLE_TABLE = (
+    ("Morning , sir .", "Bonjour , monsieur .", 10),
+    ("Hello ,", "Bonjour ,", 9),
+    ("Hello ,", "Salut ,", 1),
+    (".", ".", 50),
+)
+"""Section 4.3: phrases, their translations and counts with the probabilities of the paper."""
+PLAIN = {"tok": "none", "case": "mixed", "stem": "none"}
+
+
+class PemTables(NamedTuple):
+    """A set that PEM was evaluated on."""
+
+    name: str
+    found: ParaphraseEvaluation
+    text: str
+    """The training data of the model, in words."""
+    judges: tuple[str, list[Correlation]] | None
+    """The set of Table 1, and its pairs of judges."""
+
+
+def reproduce_pem(request: Request) -> Reproduction:
+    """Train the paper's form of PEM, and set it beside the judges as the paper does."""
+    real = request.data.holds_all([KNOWN[SET].place, PARALLEL])
+    one = _real(request) if real else _bundled(request)
+    return Reproduction(
+        name="pem",
+        paper=CITATION,
+        data=(one.name,),
+        rows=(_worked(), *_numbers(one)),
+        conclusions=tuple(_conclusions(one, request.seed)),
+        differs=tuple(_differs(one, real)),
+        settings={**request.settings, **one.found.settings},
+        signatures={"pem": one.found.signature},
+        invented="" if real else "The paraphrases and judgements are invented.",
+        remarks=(
+            "Correlations are Pearson's. With controls, whose scores are fixed and easy to tell, "
+            "they are higher than among real paraphrases. A conclusion holds or fails where the "
+            "95% interval of its margin says so with the control pairs and without them (1,000 "
+            "bootstrap resamples of originals); else it is undecided.",
+        ),
+    )
+
+
+def _real(request: Request) -> PemTables:
+    text = read_parallel(request.data / PARALLEL)
+    pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
+    work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
+    model = train_pem(pivots, form="paper", generate=False, **work)
+    known = KNOWN[SET]
+    options = {**known.options, "leave_out": ()}  # the other reference is a paraphrase, too
+    place = request.data / known.place
+    given = load_evalset(place, known.format, name=SET, progress=request.progress, **options)
+    found = _evaluated(judged_translations(given), model, TRAINED, request)
+    judges = _judges(request) if request.data.has(KNOWN[JUDGES].place) else None
+    return PemTables(SET, found, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
+
+
+def _bundled(request: Request) -> PemTables:
+    evalset = load_evalset(DEMO, progress=request.progress)
+    found = _evaluated(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
+    return PemTables(DEMO, found, "the small bundled model", (DEMO, [*found.inter_judge]))
+
+
+def _evaluated(
+    evalset: Any, model: PEM, train_first: int, request: Request
+) -> ParaphraseEvaluation:
+    return evaluate_paraphrases(
+        evalset,
+        model,
+        form="paper",
+        controls=True,
+        train_first=train_first,
+        compare_with={"BLEU": ("bleu",)},
+        resamples=0,
+        seed=request.seed,
+        threads=request.threads,
+        progress=request.progress,
+    )
+
+
+def _judges(request: Request) -> tuple[str, list[Correlation]]:
+    evalset = reference_as_original(request.evalset(JUDGES))
+    pairs = judge_pairs(judged_rows(evalset, "adequacy"))
+    return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
+
+
+# ------------------------------------------------------------------------------------ numbers
+
+
+def _worked() -> ReproducedNumber:
+    """Return the pivot F1 of the paper's example."""
+    found = pivot_statistics(_table(), [EXAMPLE[0]], [EXAMPLE[1]], PivotSettings(edge=0))
+    ours, own = float(pooled_f1(found)[0]), "the paper's example"
+    return ReproducedNumber("section 4.3", "pivot F1", "F1", 0.38, ours, own)
+
+
+def _table() -> PhraseTable:
+    """Return the phrase table of the paper's example."""
+    phrases, phrase_words = _ragged([phrase for phrase, _, _ in EXAMPLE_TABLE])
+    others, other_words = _ragged([translation for _, translation, _ in EXAMPLE_TABLE])
+    counts = np.array([count for _, _, count in EXAMPLE_TABLE], dtype=np.int64)
+    pairs = PhraseCounts(phrases.ids, phrases.offsets, others.ids, others.offsets, counts)
+    return PhraseTable.from_counts(
+        pairs, phrase_words, other_words, {"source": PLAIN, "pivot": PLAIN}
+    )
+
+
+def _ragged(texts: Sequence[str]) -> tuple[Ragged, Vocab]:
+    """Return texts as numbers of their words."""
+    vocab, words = Vocab(), [text.split() for text in texts]
+    ids = vocab.add([word for each in words for word in each])
+    return Ragged(ids, np.array([0, *accumulate(map(len, words))], dtype=np.int64)), vocab
+
+
+def _numbers(one: PemTables) -> Iterator[ReproducedNumber]:
+    if one.judges is not None:
+        yield from _between_judges(one.judges[0], 0, [pair.pearson for pair in one.judges[1]])
+    if one.name == DEMO:
+        systems = [pair.pearson_systems for pair in one.found.inter_judge]
+    else:
+        systems = between_system_means(one.found.judged)
+    yield from _between_judges(one.name, 1, systems)
+    for row in one.found.criteria:
+        yield from _both("Table 2", f"{row.first} and overall", TABLE_2[row.first], row, one.name)
+    for row in one.found.rows:
+        if row.first == "PEM" and not row.second.startswith("judge "):
+            known = () if row.second.endswith(NO_CONTROLS) else TABLE_3
+            yield from _both("Table 3", f"PEM and {row.second}", known, row, one.name)
+    yield from _single_judges(one)
+    said = "the paper's is of other data, MetricsMATR 2008"
+    for row in one.found.alone:
+        paper = None if row.second.endswith(NO_CONTROLS) else BLEU_ELSEWHERE
+        item = "BLEU alone" if paper else f"BLEU alone, {NO_CONTROLS}"
+        number = ReproducedNumber("section 6.2", item, "r, sentences", paper, row.pearson, one.name)
+        yield number._replace(detail=said if paper else "")
+
+
+def _single_judges(one: PemTables) -> Iterator[ReproducedNumber]:
+    """Yield the rows of Table 3 for single judges, each compared with the paper's mean."""
+    for row in one.found.rows:
+        if row.first != "PEM" or not row.second.startswith("judge "):
+            continue
+        if row.rows < (COMMON if one.name == SET else 3):
+            continue
+        values = row.pearson, row.pearson_systems
+        for measure, papers, ours in zip(MEASURES, TABLE_3_JUDGES.values(), values, strict=True):
+            detail = f"{min(papers)} to {max(papers)} in the paper; {row.rows:,} pairs here"
+            number = ReproducedNumber(
+                "Table 3", f"PEM and {row.second}", measure, mean(papers), ours, one.name
+            )
+            if not isnan(ours):
+                yield number._replace(detail=detail)
+
+
+def _both(
+    where: str, item: str, known: Sequence[float], row: Correlation, data: str
+) -> Iterator[ReproducedNumber]:
+    """Yield a correlation over sentences, and over systems."""
+    ours = row.pearson, row.pearson_systems
+    padded = [*known, None, None]
+    for measure, paper, value in zip(MEASURES, padded, ours, strict=False):
+        yield ReproducedNumber(where, item, measure, paper, value, data)
+
+
+def _between_judges(data: str, level: int, values: Sequence[float]) -> Iterator[ReproducedNumber]:
+    """Yield the median of the correlations of pairs of judges, if there are any."""
+    known = [value for value in values if not isnan(value)]
+    if not known:
+        return
+    papers = list(TABLE_1.values())[level]
+    detail = f"{min(papers)} to {max(papers)} in the paper"
+    detail += f"; here the median of {len(known):,}" if len(known) > 1 else ""
+    item = "two judges, overall" if data in (DEMO, SET) else "two judges"
+    number = ReproducedNumber("Table 1", item, MEASURES[level], mean(papers), median(known), data)
+    yield number._replace(detail=detail)
+
+
+def between_system_means(judged: JudgedPairs) -> list[float]:
+    """Return r of the system means of each two judges, whatever outputs each of them judged.
+
+    Judges of fewer than `COMMON` outputs are left out, and so are pairs with two common systems.
+    """
+    columns = [column for column in judge_columns(judged).values() if _count(column) >= COMMON]
+    number, systems = {name: k for k, name in enumerate(judged.evalset.systems)}, judged.systems
+    at = np.array([number[name] for name in systems])
+    means = []
+    for column in columns:
+        known = ~np.isnan(column)
+        count = np.bincount(at[known], minlength=len(number))
+        total = np.bincount(at[known], column[known], minlength=len(number))
+        means.append(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+    found = []
+    for first, second in combinations(means, 2):
+        both = ~(np.isnan(first) | np.isnan(second))
+        if both.sum() > 2:
+            found.append(pearson(first[both], second[both]))
+    return found
+
+
+def _count(column: Floats) -> int:
+    return int((~np.isnan(column)).sum())
+
+
+# -------------------------------------------------------------------------------- conclusions
+
+
+class Evidence(NamedTuple):
+    """A claim as a number that is positive where the claim holds, with its 95% interval."""
+
+    values: str
+    """The correlations that it is made from, in words."""
+    margin: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether the claim holds, by the interval."""
+        if self.low > 0:
+            return HOLDS
+        return FAILS if self.high < 0 else UNDECIDED
+
+    def __str__(self) -> str:
+        ends = "no interval" if isnan(self.low) else f"[{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.values}, margin {self.margin:.3f} {ends}"
+
+
+def _conclusions(one: PemTables, seed: int) -> Iterator[Conclusion]:
+    """Yield the conclusions; one that holds or fails does so with control pairs and without."""
+    for where, claim, measure in (
+        (
+            "section 5.3",
+            "Overall quality agrees with adequacy more than with fluency.",
+            _adequacy_and_fluency,
+        ),
+        (
+            "section 5.3",
+            "Dissimilarity alone agrees negatively with overall quality.",
+            _dissimilarity,
+        ),
+        (
+            "section 5.3",
+            "Among adequate and fluent paraphrases, dissimilarity agrees strongly (above 0.5).",
+            _good_dissimilarity,
+        ),
+        ("section 6.2", "PEM agrees with judges better than BLEU does.", _pem_and_bleu),
+        (
+            "section 6.2",
+            "PEM agrees with judges better over systems than over sentences.",
+            _systems_and_sentences,
+        ),
+    ):
+        every, real = (measure(one.found, controls, seed) for controls in (True, False))
+        yield Conclusion(
+            where, claim, combined_verdict(every, real), _both_ways(every, real), one.name
+        )
+
+
+def combined_verdict(every: Evidence, real: Evidence) -> str:
+    """Return the verdict that all pairs and those without controls agree on.
+
+    The scores of controls are fixed and easy to tell: what rests on them alone is undecided.
+    """
+    return every.verdict if every.verdict == real.verdict else UNDECIDED
+
+
+def _both_ways(every: Evidence, real: Evidence) -> str:
+    return f"with controls: {every}; without: {real}"
+
+
+def _evidence(values: str, margins: Floats) -> Evidence:
+    """Return a margin and its interval from the margin of all pairs and those of resamples."""
+    low, high = (float(end) for end in np.quantile(margins[1:], (0.025, 0.975)))
+    return Evidence(values, float(margins[0]), low, high)
+
+
+def _with_overall(found: ParaphraseEvaluation, column: Floats, controls: bool, seed: int) -> Floats:
+    """Return r of a column and overall quality, and its resamples."""
+    judged = found.judged
+    kept = column if controls else without_controls(judged, column)
+    return resampled_r(judged, kept, judged.human, seed=seed)
+
+
+def _adequacy_and_fluency(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    adequacy, fluency = (
+        _with_overall(found, found.judged.values(name), controls, seed)
+        for name in ("adequacy", "fluency")
+    )
+    values = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
+    return _evidence(values, np.minimum(adequacy - fluency, fluency))
+
+
+def _dissimilarity(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    r = _with_overall(found, found.judged.values("dissimilarity"), controls, seed)
+    return _evidence(f"{r[0]:.3f}", -r)
+
+
+def _good_dissimilarity(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    r = _with_overall(found, good_dissimilarity(found.judged), controls, seed)
+    return _evidence(f"{r[0]:.3f}", r - STRONG)
+
+
+def _tested(found: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
+    """Return the tested pairs, and which of all tested ones they are."""
+    rows = np.ones(len(found.tested), np.bool_) if controls else found.tested.real
+    return found.tested.where(rows), rows
+
+
+def _pem_and_bleu(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    tested, rows = _tested(found, controls)
+    pem, bleu = (
+        resampled_r(tested, found.measures[name][rows], tested.human, seed=seed)
+        for name in ("PEM", "bleu")
+    )
+    return _evidence(f"PEM {pem[0]:.3f}, BLEU {bleu[0]:.3f}", pem - bleu)
+
+
+def _systems_and_sentences(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    tested, rows = _tested(found, controls)
+    columns = found.measures["PEM"][rows], tested.human
+    systems, sentences = (r(tested, *columns, seed=seed) for r in (resampled_system_r, resampled_r))
+    return _evidence(f"systems {systems[0]:.3f}, sentences {sentences[0]:.3f}", systems - sentences)
+
+
+STRONG = 0.5
+"""The least value of a strong correlation."""
+
+
+# -------------------------------------------------------------------------------- differences
+
+
+def _differs(one: PemTables, real: bool) -> Iterator[Difference]:
+    pairs = one.found.rows[0]
+    tested = f"{one.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
+    yield Difference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
+    if real:
+        yield Difference("original", "a human translation", "a reference translation (refB)")
+        yield Difference(
+            "judgements", "3 judges, 5-point scales", "5 minus MQM penalty, 1 rater for each"
+        )
+        yield Difference(
+            "overall quality", "rewards other words", "errors alone: other words earn nothing"
+        )
+        yield Difference("dissimilarity", "judged", "1 + 4 (1 - F1 of n-grams), by machine")
+    else:
+        yield Difference("judgements", "3 judges, 5-point scales", "2 invented judges")
+    if one.judges is not None and real:
+        yield Difference("Table 1, sentences", "overall scores of the same pairs", one.judges[0])
+    if real:
+        yield Difference(
+            "Table 1, systems",
+            "all judges judged all pairs",
+            "means of raters of different outputs",
+        )
+    yield Difference("parallel text", "FBIS Chinese-English, 250,000 pairs", one.text)
+    yield Difference(
+        "pivot words", "Chinese words", "Chinese characters" if real else "French words"
+    )

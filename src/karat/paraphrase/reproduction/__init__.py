@@ -1,1 +1,0 @@
-"""The tables of the PEM paper, made again."""

@@ -1,1 +1,0 @@
-"""Training of models, stage by stage."""

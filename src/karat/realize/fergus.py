@@ -1,0 +1,330 @@
+"""FERGUS (Bangalore, Rambow and Whittaker 2000): Tree Chooser, LP Chooser, baselines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+from karat import _kernel
+from karat.arrays import Floats, Ints, NDArray, np
+from karat.lm.model import LanguageModel
+from karat.progress import Progress, silent
+from karat.realize.grammar import (
+    RARE,
+    Grammar,
+    Int32s,
+    Slots,
+    extract_grammar,
+    frame_numbers,
+    gold_frames,
+    stored_grammar,
+    suffixes,
+)
+from karat.realize.input_trees import InputTrees, Order, Orders, input_trees
+from karat.realize.treebank import Treebank
+from karat.storage.schema import check_fields, listed, real, record, text, whole
+from karat.storage.store import Store, damaged, with_prefix, without_prefix
+
+
+@dataclass(frozen=True, eq=False)
+class Supertags:
+    """Label, frame and the slot filled (-1 none) of every node; a score for each tree."""
+
+    labels: Int32s
+    frames: Int32s
+    slots: Int32s
+    scores: Floats
+
+
+class TreeChooser:
+    """The tree model of a grammar; `keys` and `counts` are its parameters."""
+
+    def __init__(self, grammar: Grammar, keys: NDArray[np.uint32], counts: Int32s) -> None:
+        self.grammar = grammar
+        self.keys, self.counts = keys, counts
+        self.kernel = _kernel.TreeModel(grammar.kernel, keys, counts, grammar.arrays["open"])
+
+    @classmethod
+    def train(cls, grammar: Grammar, trees: InputTrees, frames: list[Slots]) -> TreeChooser:
+        """Count the treelets of a treebank, whose trees have tags and relations."""
+        words = grammar.find(trees.words)
+        rare = np.bincount(words)[words] <= RARE
+        labels = grammar.labels(trees.tags, trees.relations)
+        columns = words, labels, trees.heads, suffixes(trees.words), trees.offsets
+        numbers = frame_numbers(grammar, frames), rare.astype(np.int32)
+        found = _kernel.count_trees(grammar.kernel, *columns, *numbers, trees.places)
+        return cls(grammar, *found)
+
+    def columns(
+        self, trees: InputTrees
+    ) -> tuple[Int32s, Int32s, Int32s, Int32s, NDArray[np.int64]]:
+        """Return words, labels (-1 if only words are given), heads, suffixes and offsets."""
+        words = self.grammar.find(trees.words)
+        labels = np.full_like(words, -1)
+        if trees.inputs == "all":
+            labels = self.grammar.labels(trees.tags, trees.relations)
+        return words, labels, trees.heads, suffixes(trees.words), trees.offsets
+
+    def choose(self, trees: InputTrees) -> Supertags:
+        """Return the best supertags of every tree."""
+        return Supertags(*_kernel.choose_trees(self.kernel, *self.columns(trees), 1)[:4])
+
+    def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
+        """Return the k best supertaggings of one tree, the best first."""
+        one = trees.choose([tree])
+        labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *self.columns(one), k)
+        n = len(one.words)
+        parts = [slice(i * n, (i + 1) * n) for i in range(len(scores))]
+        return [
+            Supertags(labels[p], frames[p], slots[p], scores[i : i + 1])
+            for i, p in enumerate(parts)
+        ]
+
+
+ORDER = 3
+"""The paper's language model is of trigrams."""
+BATCH = 256
+"""Trees that are realised at a time; of k orders each, 1 / k of them."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the parts of the score, and limits of the search.
+
+    A lattice keeps `width` states a level, and arcs whose best path is at most `margin` worse than
+    the best; the composition keeps `beam` hypotheses a state, 0 means all.
+    """
+
+    side: float = 1.6
+    pair: float = 1.5
+    lm: float = 1.0
+    width: int = 64
+    margin: float = 8.0
+    beam: int = 10
+
+    def wider(self, k: int) -> Weights:
+        """Return the limits for k sentences instead of one: worse arcs, and more hypotheses."""
+        if k == 1:
+            return self
+        return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
+
+    def unlimited(self) -> Weights:
+        """Return the weights with limits that leave nothing out of a lattice."""
+        return replace(self, width=1 << 20, margin=1e300, beam=0)
+
+    def values(self) -> list[float]:
+        """Return the weights as the kernel takes them."""
+        return [float(value) for value in astuple(self)]
+
+
+def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
+    """Train a model of the sentences of a treebank, cut into words as it has them."""
+    whole = trees.without_spaces()
+    sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
+    return LanguageModel.train(sentences, order, tok="none")
+
+
+def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
+    """Return the nodes' words as the language model numbers them."""
+    vocab = _kernel.Vocab()
+    ids = vocab.add(trees.without_spaces().words)
+    return model.find(vocab)[ids]
+
+
+def batched(
+    order: Callable[[InputTrees], Orders], trees: InputTrees, k: int, progress: Progress
+) -> Orders:
+    """Return what `order` makes of all trees, of which it is given few at a time."""
+    found: Orders = []
+    for part in small_batches(trees, max(BATCH // k, 1)):
+        found += order(part)
+        progress(len(found), len(trees), "realising")
+    return found
+
+
+def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
+    """Yield the trees, few at a time: between two there is a look at the clock and keyboard."""
+    for start in range(0, len(trees), size):
+        yield trees.choose(range(start, min(start + size, len(trees))))
+
+
+def as_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
+    """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
+    found, at = [], 0
+    sizes, listed, said = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
+    for tree, size in enumerate(sizes):
+        orders = []
+        for i in range(int(starts[tree]), int(starts[tree + 1])):
+            orders.append(Order(tuple(listed[at : at + size]), said[i]))
+            at += size
+        found.append(orders)
+    return found
+
+
+WEIGHTS = Weights(margin=1000.0)
+"""Every order within a side stays in the lattice: only the language model ranks them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeftRight:
+    """The baseline; `name` says which trees its counts are from."""
+
+    name: str
+    grammar: Grammar
+    lm: LanguageModel
+    keys: NDArray[np.uint32]
+    counts: Int32s
+
+    def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
+        """Return the k best orders of every tree."""
+        return batched(partial(self._best, k=k), trees, k, progress)
+
+    def _best(self, trees: InputTrees, k: int) -> Orders:
+        words = self.grammar.find(trees.words)
+        tables = self.keys, self.counts, words, trees.heads, trees.offsets
+        search = self.lm.kernel, lm_words(self.lm, trees), WEIGHTS.wider(k).values(), k
+        nodes, scores, _, starts = _kernel.linearize_left_right(*tables, *search)
+        return as_orders(trees, nodes, scores, starts)
+
+
+def train_left_right(
+    grammar: Grammar, trees: InputTrees, lm: LanguageModel, *, random_trees: bool
+) -> LeftRight:
+    """Count on which side of her mother each lexeme stood, in real or in random trees."""
+    mothers = _random_mothers(trees) if random_trees else trees.mothers()
+    nodes = np.flatnonzero(mothers >= 0)
+    words, above = grammar.find(trees.words), mothers[nodes]
+    left = trees.places[nodes] < trees.places[above]
+    found = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
+    name = "LR, random trees" if random_trees else "LR, real trees"
+    return LeftRight(name, grammar, lm, *found)
+
+
+def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
+    """Make a random tree of each sentence: words in random order, each below an earlier one."""
+    rng = random.Random(0)
+    mothers = np.full(len(trees.words), -1, dtype=np.int64)
+    for i in range(len(trees)):
+        start = int(trees.offsets[i])
+        order = [start + node for node in trees.reference(i)]
+        rng.shuffle(order)
+        for at in range(1, len(order)):
+            mothers[order[at]] = order[rng.randrange(at)]
+    return mothers
+
+
+DEFAULT = Weights()
+WIDEST = 1_000_000
+"""States and hypotheses that a stored model may ask for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fergus:
+    """The realiser of the paper, with its two baselines."""
+
+    name: ClassVar[str] = "supertags"
+    """Name in reports."""
+
+    chooser: TreeChooser
+    lm: LanguageModel
+    baselines: tuple[LeftRight, ...]
+    """LR counted in random trees, as in the paper, and in real ones."""
+    weights: Weights = DEFAULT
+
+    @property
+    def language_model(self) -> LanguageModel:
+        """The LP Chooser's language model."""
+        return self.lm
+
+    @classmethod
+    def train(
+        cls,
+        treebank: Treebank,
+        *,
+        order: int = ORDER,
+        weights: Weights | None = None,
+        progress: Progress = silent,
+    ) -> Fergus:
+        """Extract the grammar and count its treelets; train the n-gram model beside it."""
+        trees = input_trees(treebank, "all")
+        progress(0, 4, "extracting the grammar")
+        frames = gold_frames(trees)
+        grammar = extract_grammar(trees, frames)
+        progress(1, 4, "counting treelets")
+        chooser = TreeChooser.train(grammar, trees, frames)
+        progress(2, 4, "training the language model")
+        lm = train_lm(trees, order)
+        progress(3, 4, "training the baselines")
+        baselines = tuple(
+            train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
+        )
+        progress(4, 4, "trained")
+        return cls(chooser, lm, baselines, weights or DEFAULT)
+
+    def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
+        """Return the k best orders of every tree, the best first."""
+
+        def order(part: InputTrees) -> Orders:
+            return self.linearize(part, self.chooser.choose(part), k)
+
+        return batched(order, trees, k, progress)
+
+    def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> Orders:
+        """Return the k best orders of trees whose supertags are chosen."""
+        return self.linearize_with_parts(trees, supertags, k)[0]
+
+    def linearize_with_parts(
+        self, trees: InputTrees, supertags: Supertags, k: int
+    ) -> tuple[Orders, Floats]:
+        """Return the k best orders, and the language model's part of each order's score."""
+        words, _, heads, ends, offsets = self.chooser.columns(trees)
+        tagged = words, supertags.labels, heads, ends, offsets, supertags.frames, supertags.slots
+        search = self.lm.kernel, lm_words(self.lm, trees), self.weights.wider(k).values(), k
+        found = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
+        nodes, scores, parts, starts = found
+        return as_orders(trees, nodes, scores, starts), parts
+
+    def about(self) -> dict[str, Any]:
+        """Return the description of the model in a store."""
+        said = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
+        names = [baseline.name for baseline in self.baselines]
+        return said | {"lm": self.lm.about, "left_right": names}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the model in a store."""
+        found = dict(self.chooser.grammar.arrays)
+        found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
+        for i, baseline in enumerate(self.baselines):
+            found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
+        return found | with_prefix("lm_", self.lm.arrays)
+
+
+_LIMITS = {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)}
+_WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
+_ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": listed(text, 1)})
+"""The description of a model, beside those of its grammar and its language model."""
+
+
+def stored_fergus(store: Store) -> Fergus:
+    """Return the model in a store that its `about` and `arrays` went into."""
+    grammar = stored_grammar(store)
+    try:
+        keys, counts = store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
+        chooser = TreeChooser(grammar, keys, counts)
+        lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
+        lm.check_finite(store.name)
+        check_fields(store.about, _ABOUT)
+        weights = Weights(**store.about["weights"])
+        names = store.about["left_right"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(store.name, str(error)) from error
+    baselines = []
+    for i, name in enumerate(names):
+        keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
+        if len(keys) != len(counts):
+            raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
+        baselines.append(LeftRight(name, grammar, lm, keys, counts))
+    return Fergus(chooser, lm, tuple(baselines), weights)

@@ -1,1 +1,0 @@
-"""FERGUS (Bangalore, Rambow and Whittaker 2000), module by module."""

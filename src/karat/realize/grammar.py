@@ -1,0 +1,281 @@
+"""The grammar: supertags read off a treebank, elementary trees of a lexicalised TAG.
+
+The paper took its elementary trees from XTAG; here they come from the treebank itself. A node's
+supertag is its category (UPOS), its relation to the mother, and its frame: the argument slots in
+their order around the head, such as `nsubj * obj`. Relations in `ARGUMENTS` fill slots
+(substitution); all others adjoin, and the adjunction table counts on which side and in which order
+(csrc/realize/fergus/precedence.hpp). Frames that occur once, or with more than `MOST_SLOTS` slots,
+are left out: their nodes have the free frame, in which arguments adjoin too.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from karat import _kernel
+from karat.arrays import NDArray, np
+from karat.errors import InputError, quoted
+from karat.realize.input_trees import InputTrees
+from karat.storage import schema
+from karat.storage.schema import Layout, listed, whole
+from karat.storage.store import Store, damaged
+from karat.text.word_table import word_arrays, word_table
+
+_SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":pass", ":outer")}
+ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
+"""The relations that fill slots of a frame; all others adjoin."""
+
+MOST_SLOTS = 6
+FREE = -1
+OTHER = "_"
+"""The stand-in for a tag or relation that the treebank does not have."""
+
+OPEN = 20
+"""Labels seen less often are not tried for words that were never seen."""
+
+RARE = 4
+"""Words seen no more often tell what unknown words are like."""
+
+Slots = tuple[tuple[str, int], ...]
+Int32s = NDArray[np.int32]
+
+
+class Supertag(NamedTuple):
+    """An elementary tree: its frequency, and the share that stood left of the mother's head."""
+
+    tag: str
+    relation: str
+    kind: str
+    frame: str
+    times: int
+    left: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Tags, relations and frames by number; the last tag and relation are `OTHER`.
+
+    A label is `tag * len(relations) + relation`. `arrays` has the words, for each the labels seen
+    with it, the open labels, and the supertags with their counts.
+    """
+
+    tags: tuple[str, ...]
+    relations: tuple[str, ...]
+    frames: tuple[Slots, ...]
+    tag_frames: tuple[tuple[int, ...], ...]
+    arrays: dict[str, NDArray[Any]]
+
+    @cached_property
+    def words(self) -> _kernel.WordTable:
+        """The words of the treebank."""
+        return word_table(self.arrays, "words")
+
+    @cached_property
+    def kernel(self) -> _kernel.Grammar:
+        """The grammar as the kernel reads it."""
+        number = {relation: i for i, relation in enumerate(self.relations)}
+        slots = [[number[r] * 2 + side for r, side in frame] for frame in self.frames]
+        return _kernel.Grammar(
+            len(self.tags),
+            len(self.relations),
+            number["root"],
+            np.array([r in ARGUMENTS for r in self.relations], dtype=np.int32),
+            *_rows(slots),
+            *_rows(self.tag_frames),
+            self.arrays["label_offsets"],
+            self.arrays["labels"],
+        )
+
+    def labels(self, tags: Sequence[str], relations: Sequence[str]) -> Int32s:
+        """Return the numbers of labels; an unknown tag or relation counts as `OTHER`."""
+        tag_number = {tag: i for i, tag in enumerate(self.tags)}
+        number = {relation: i for i, relation in enumerate(self.relations)}
+        found = [
+            tag_number.get(tag, len(tag_number) - 1) * len(number)
+            + number.get(relation, len(number) - 1)
+            for tag, relation in zip(tags, relations, strict=True)
+        ]
+        return np.array(found, dtype=np.int32)
+
+    def label(self, number: int) -> tuple[str, str]:
+        """Return the tag and the relation of a label."""
+        tag, relation = divmod(number, len(self.relations))
+        return self.tags[tag], self.relations[relation]
+
+    def find(self, words: Sequence[str]) -> Int32s:
+        """Return the numbers of words, -1 for those the treebank does not have."""
+        vocab = _kernel.Vocab()
+        ids = vocab.add(list(words))
+        found: Int32s = self.words.find(vocab)[ids]
+        return found
+
+    def supertags(self) -> list[Supertag]:
+        """Return all supertags, the most frequent first."""
+        columns = (self.arrays[f"supertag_{name}"].tolist() for name in _COLUMNS)
+        found = []
+        for label, frame, times, left in zip(*columns, strict=True):
+            tag, relation = self.label(label)
+            kind = "argument" if relation in ARGUMENTS else "adjunct"
+            text = frame_text(self.frames[frame] if frame >= 0 else ())
+            share = None if relation == "root" else left / times
+            kind = "initial" if relation == "root" else kind
+            found.append(Supertag(tag, relation, kind, text, times, share))
+        return found
+
+    def about(self) -> dict[str, Any]:
+        """Return what is stored as text."""
+        return {name: getattr(self, name) for name in ("tags", "relations", "frames", "tag_frames")}
+
+
+_COLUMNS = ("label", "frame", "count", "left")
+
+
+def frame_text(frame: Slots) -> str:
+    """Return a frame as one reads it: slots in their order, the head between them."""
+    left = [relation for relation, side in frame if not side]
+    return " ".join([*left, "*", *(relation for relation, side in frame if side)])
+
+
+def stored_grammar(store: Store) -> Grammar:
+    """Return the grammar in a store that `about` and `arrays` of another went into."""
+    try:
+        about = store.about["grammar"]
+        schema.check_fields(about, ABOUT)
+        columns = _columns(about)
+        schema.check_arrays(store.arrays, columns)
+        found = Grammar(
+            tuple(about["tags"]),
+            tuple(about["relations"]),
+            tuple(tuple((r, side) for r, side in frame) for frame in about["frames"]),
+            tuple(tuple(row) for row in about["tag_frames"]),
+            {name: store.arrays[name] for name in columns},
+        )
+        len(found.words)  # which checks them
+        return found
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(store.name, f"its grammar: {error}") from error
+
+
+def _slot(value: object, where: str) -> None:
+    """Check that a value is a relation, and 0 or 1 for its side."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
+    schema.text(value[0], where)
+    whole(0, 1)(value[1], where)
+
+
+ABOUT = schema.record(
+    {
+        "tags": listed(schema.text, 1),
+        "relations": listed(schema.text, 1),
+        "frames": listed(listed(_slot), 1),
+        "tag_frames": listed(listed(whole(0, 2**31 - 1))),
+    }
+)
+"""The description of a grammar."""
+
+
+def _columns(about: Mapping[str, Any]) -> dict[str, Layout]:
+    """Return the arrays of a grammar; the kernel checks the labels of words."""
+    labels = len(about["tags"]) * len(about["relations"]) - 1
+    columns = {
+        "label_offsets": Layout("int64", "words + 1"),
+        "labels": Layout("int32", "labels of words"),
+        "open": Layout("int32", "open labels", 0, labels),
+        "supertag_label": Layout("int32", "supertags", 0, labels),
+        "supertag_frame": Layout("int32", "supertags", FREE, len(about["frames"]) - 1),
+        "supertag_count": Layout("int32", "supertags", 0),
+        "supertag_left": Layout("int32", "supertags", 0),
+    }
+    return columns | schema.word_columns("words")
+
+
+def gold_frames(trees: InputTrees) -> list[Slots]:
+    """Return the frame of every node, as its treelet stands in the treebank."""
+    found: list[list[tuple[int, str, int]]] = [[] for _ in trees.words]
+    mothers = trees.mothers().tolist()
+    places = trees.places.tolist()
+    for node, (mother, relation) in enumerate(zip(mothers, trees.relations, strict=True)):
+        if mother >= 0 and relation in ARGUMENTS:
+            side = int(places[node] > places[mother])
+            found[mother].append((places[node], relation, side))
+    return [tuple((r, side) for _, r, side in sorted(slots)) for slots in found]
+
+
+def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
+    """Return the grammar of trees with tags and relations; `frames` are their nodes'."""
+    if trees.inputs != "all" or not set(trees.tags) - {"", OTHER}:
+        raise InputError(f"{trees.name}: no tags: expected a treebank with UPOS and DEPREL")
+    tags = (*sorted(set(trees.tags) - {OTHER}), OTHER)
+    relations = (*sorted({*trees.relations, "root"} - {OTHER}), OTHER)
+    seen = Counter(frames)
+    kept = [f for f, n in seen.items() if f and n > 1 and len(f) <= MOST_SLOTS]
+    ordered = ((), *sorted(kept, key=lambda f: (-seen[f], f)))
+    number = {frame: i for i, frame in enumerate(ordered)}
+    by_tag: dict[str, set[int]] = {tag: {0} for tag in tags}
+    for tag, frame in zip(trees.tags, frames, strict=True):
+        by_tag[tag].add(number.get(frame, 0))
+    tag_frames = tuple(tuple(sorted(by_tag[tag])) for tag in tags)
+    bare = Grammar(tags, relations, ordered, tag_frames, {})
+    labels = bare.labels(trees.tags, trees.relations)
+    numbers = frame_numbers(bare, frames)
+    arrays = _word_arrays(trees.words, labels) | _supertag_arrays(trees, labels, numbers)
+    return Grammar(tags, relations, ordered, tag_frames, arrays)
+
+
+def _word_arrays(words: Sequence[str], labels: Int32s) -> dict[str, NDArray[Any]]:
+    counts: dict[str, Counter[int]] = {}
+    for word, label in zip(words, labels.tolist(), strict=True):
+        counts.setdefault(word, Counter())[label] += 1
+    listed = sorted(counts)
+    many = (counts[word] for word in listed)
+    offsets, values = _rows([sorted(few, key=lambda label: (-few[label], label)) for few in many])
+    vocab = _kernel.Vocab()
+    vocab.add(listed)
+    return word_arrays(vocab, "words") | {"label_offsets": offsets, "labels": values}
+
+
+def _supertag_arrays(trees: InputTrees, labels: Int32s, frames: Int32s) -> dict[str, NDArray[Any]]:
+    mothers = trees.mothers()
+    left = (mothers >= 0) & (trees.places < trees.places[np.maximum(mothers, 0)])
+    keys = list(zip(labels.tolist(), frames.tolist(), strict=True))
+    counts = Counter(keys)
+    lefts = Counter(k for k, is_left in zip(keys, left, strict=True) if is_left)
+    ranked = sorted(counts, key=lambda key: (-counts[key], key))
+    rows = [(*key, counts[key], lefts[key]) for key in ranked]
+    columns = np.array(rows, dtype=np.int32).reshape(-1, 4)
+    found = {f"supertag_{name}": columns[:, i].copy() for i, name in enumerate(_COLUMNS)}
+    seen, times = np.unique(labels, return_counts=True)
+    often = seen[times >= min(OPEN, int(times.max()))]
+    return found | {"open": often.astype(np.int32)}
+
+
+def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Int32s:
+    """Return the frames' numbers; a frame that the grammar does not have is free."""
+    number = {frame: i for i, frame in enumerate(grammar.frames)}
+    return np.array([number.get(frame, FREE) for frame in frames], dtype=np.int32)
+
+
+def suffixes(words: Sequence[str]) -> Int32s:
+    """Return three numbers a word that unknown words are guessed by, the most specific first."""
+    known = {}
+    for word in set(words):
+        plain = re.sub(r"\d", "0", word)
+        shape = re.sub(r"(.)\1+", r"\1", re.sub(r"[^\W\d_]", "a", plain))[:8]
+        texts = (f"3 {plain[-3:]}", f"2 {plain[-2:]} {shape}", f"1 {shape}")
+        encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
+        known[word] = [zlib.crc32(data) & 0x7FFFFFFF for data in encoded]
+    return np.array([known[word] for word in words], dtype=np.int32).reshape(-1)
+
+
+def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], Int32s]:
+    """Return lists of lists as offsets and values."""
+    sizes = [0, *map(len, rows)]
+    values = [value for row in rows for value in row]
+    return np.cumsum(sizes, dtype=np.int64), np.array(values, dtype=np.int32)

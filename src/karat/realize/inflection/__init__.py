@@ -1,1 +1,0 @@
-"""Inflection: the forms of lemmas, their capitals, and the spaces between them."""

@@ -1,0 +1,228 @@
+"""Labels for trees that have none: tags and relations guessed from words alone.
+
+Two passes of softmax classifiers (csrc/realize/ordering/labelling.hpp): the first sees the words of
+a node, its head, daughters and sisters, and how they begin and end; the second sees the labels that
+the first found for them as well.
+
+    P(label | node) = exp(Σ w[f, label]) / Σ over all labels
+
+Where no relation is as probable as `SURE`, the second most probable is told beside the first.
+
+A model that learns from labels must see the errors that it will meet. So the training set is
+labelled by models that have not seen the labels of its documents (`jackknife`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from karat import _kernel
+from karat.arrays import Flags, Ints, NDArray, np
+from karat.progress import Stop, as_threads, in_order
+from karat.realize.symbols import (
+    NodeColumns,
+    Symbols,
+    check_power_of_two,
+    from_half_bytes,
+    symbols,
+    to_half_bytes,
+)
+from karat.storage.schema import Layout, check_arrays
+
+Weights = NDArray[np.float32]
+_Split = tuple[Ints, Ints]  # the trees that a classifier learns from, and those that it labels
+
+FOLDS = 3
+BITS = 22
+LEAST = 12
+"""Features that occur less often in the training set have no weights."""
+EPOCHS = 3
+RUN = 2048  # trees between two looks at whether to stop
+RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
+SURE = 0.98
+"""A relation that is less probable has another beside it, for the orderer to doubt."""
+DOUBTED = "relations"
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """The labels of one kind: their names, and the number of each node's."""
+
+    names: tuple[str, ...]
+    numbers: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, labels: list[str]) -> Gold:
+        """Number the labels of all nodes in the order of their names."""
+        names = tuple(sorted(set(labels)))
+        number = {name: i for i, name in enumerate(names)}
+        return cls(names, np.array([number[label] for label in labels], dtype=np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """One pass: which features have weights, and for every kind of label a table of these.
+
+    A table has one row a feature.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    sees_labels: bool
+    known: Flags
+    weights: Mapping[str, Weights]
+
+    @cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """The row of every feature, -1 for those that have none."""
+        return _rows(self.known)
+
+    def found(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
+        """Return the most probable labels of some trees' nodes, and the others of relations."""
+        tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
+        given = columns.kernel, columns.affixes, chosen, self.sees_labels, SURE
+        numbers = _kernel.label_trees(tables, list(sizes), self.rows, *given)
+        found = {}
+        for k, (kind, names) in enumerate(self.names.items()):
+            known = np.append(symbols(list(names)), np.uint32(0))  # the last, at -1: no doubt
+            found[kind] = known[numbers[:, k, 0]]
+            if kind == DOUBTED:
+                found["others"] = known[numbers[:, k, 1]]
+        return found
+
+    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
+        """Return the stored arrays: half a byte a weight, and the exponent of each row."""
+        arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.known)}
+        for kind, names in self.names.items():
+            levels, exponents = to_half_bytes(self.weights[kind], len(names))
+            arrays[f"labels_{n}_{kind}_exponents"] = exponents
+            arrays[f"labels_{n}_{kind}_levels"] = levels
+        return arrays
+
+    @classmethod
+    def stored(
+        cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
+    ) -> Classifier:
+        """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
+        columns = {f"known_{n}": Layout("uint8", "bytes of features")}
+        for kind in names:
+            columns[f"labels_{n}_{kind}_exponents"] = Layout("int8", "rows", -100, 100)
+            columns[f"labels_{n}_{kind}_levels"] = Layout("uint8", f"levels of {kind}")
+        check_arrays(arrays, columns)
+        known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
+        check_power_of_two(len(known), "features")
+        rows, weights = int(known.sum()), {}
+        for kind, some in names.items():
+            start = f"labels_{n}_{kind}_"
+            exponents = arrays[f"{start}exponents"]
+            if rows != len(exponents):
+                raise ValueError("features and weights differ in number")
+            weights[kind] = from_half_bytes(arrays[f"{start}levels"], exponents, len(some))
+        return cls(names, n > 0, known, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Labeller:
+    """For every pass a classifier.
+
+    Passes are numbered from 0; from 1 on they see labels. Where tags and relations are given,
+    pass 1 alone finds the treebank's own tags.
+    """
+
+    classifiers: Mapping[int, Classifier]
+
+    def label(self, columns: NodeColumns) -> NodeColumns:
+        """Return the trees with the most probable labels."""
+        everything = np.arange(len(columns), dtype=np.int64)
+        for _, one in sorted(self.classifiers.items()):
+            columns = replace(columns, **one.found(columns, everything))  # type: ignore[arg-type]
+        return columns
+
+    def about(self) -> list[dict[str, Any]]:
+        """Return the description beside the arrays: passes, kinds, names."""
+        return [
+            {"pass": n, "kind": kind, "names": list(names)}
+            for n, one in self.classifiers.items()
+            for kind, names in one.names.items()
+        ]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the stored arrays of all classifiers."""
+        stored = [one.arrays(n) for n, one in self.classifiers.items()]
+        return {name: array for arrays in stored for name, array in arrays.items()}
+
+    @classmethod
+    def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
+        """Return a stored labeller; a ValueError or KeyError if its arrays do not fit."""
+        names: dict[int, dict[str, tuple[str, ...]]] = {}
+        for said in about:
+            names.setdefault(said["pass"], {})[said["kind"]] = tuple(said["names"])
+        return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
+
+
+def jackknife(
+    columns: NodeColumns,
+    gold: Mapping[str, Gold],
+    folds: NDArray[np.int32],
+    passes: tuple[int, ...],
+    seed: int,
+    step: Callable[[str], None],
+    threads: int | None = None,
+) -> tuple[Labeller, NodeColumns]:
+    """Return a labeller of all trees, and these trees as labelled by models of other folds.
+
+    The classifiers of a pass know nothing of each other, so threads do not change the result.
+    """
+    classifiers: dict[int, Classifier] = {}
+    splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
+    splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
+    kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+    for n in passes:
+        found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
+        stop = Stop()
+        train = partial(_train, columns, gold, n, seed, stop)
+        trained = in_order(train, splits, as_threads(threads), stop)
+        for (_, others), (one, labels) in zip(splits, trained, strict=True):
+            step(f"labelling, pass {n + 1}")
+            for kind, symbols_of_kind in labels.items():
+                found[kind][columns.nodes_of(others)] = symbols_of_kind
+            classifiers[n] = one  # the last split's stays: it was trained on all trees
+        columns = replace(columns, **found)  # type: ignore[arg-type]
+    return Labeller(classifiers), columns
+
+
+def _train(
+    columns: NodeColumns, gold: Mapping[str, Gold], n: int, seed: int, stop: Stop, split: _Split
+) -> tuple[Classifier, dict[str, Symbols]]:
+    """Train a classifier on some trees; return it and its labels of the others.
+
+    Its weights are the mean of those at the two halves of the last epoch.
+    """
+    chosen, others = split
+    count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
+    known = count >= LEAST
+    names = {kind: one.names for kind, one in gold.items()}
+    sizes = [len(some) for some in names.values()]
+    trainer = _kernel.LabelTrainer(sizes, int(known.sum()), RATE, DROPOUT, DAMPING)
+    rows = _kernel.rows_of_nodes(columns.kernel, columns.affixes, chosen, _rows(known), n > 0)
+    numbers = np.stack([one.numbers for one in gold.values()], axis=1)
+    rng = np.random.default_rng([seed, n])
+    for epoch in range(EPOCHS):
+        for part in np.array_split(rng.permutation(chosen), 2):
+            for few in np.array_split(part, len(part) // RUN + 1):
+                stop.check()
+                trainer.train(rows, numbers, columns.kernel, few, seed * 1000 + epoch)
+            if epoch == EPOCHS - 1:
+                trainer.remember()
+    tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)
+    weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
+    stop.check()
+    one = Classifier(names, n > 0, known, weights)
+    return one, one.found(columns, others)
+
+
+def _rows(known: Flags) -> NDArray[np.int32]:
+    """Return the row of every feature, -1 for those that have none."""
+    return np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)

@@ -1,0 +1,183 @@
+"""The Unraveler: all orders that a supertagged tree allows, as a packed lattice.
+
+Each treelet has a lattice of its own (csrc/realize/fergus/lattice.hpp), whose arcs place the head
+or a daughter; a daughter's arc stands for all that her treelet's lattice can be. The number of word
+sequences of the whole is the product of the treelets' paths.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain, count, product
+from math import inf, prod
+from typing import NamedTuple
+
+from karat import _kernel
+from karat.errors import InputError, quoted
+from karat.realize.fergus import Supertags, TreeChooser, Weights
+from karat.realize.input_trees import InputTrees
+
+MOST_DRAWN = 150
+"""Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
+
+
+MOST_DAUGHTERS = 7
+"""Of a word in a lattice that is not pruned: 3^n states are soon too many."""
+MOST_ORDERS = 2000
+"""Word sequences that are enumerated."""
+MOST_WORDS = 40
+"""Of a tree whose word sequences are enumerated."""
+
+
+class LatticeArc(NamedTuple):
+    """Within the treelet of `head`: from one state to another, placing `node`, at a log cost."""
+
+    head: int
+    start: int
+    end: int
+    node: int
+    score: float
+
+
+class TreeletSize(NamedTuple):
+    """Size of the lattice of one treelet, and whether something was left out of it."""
+
+    head: int
+    states: int
+    arcs: int
+    paths: float
+    pruned: bool
+
+
+@dataclass(frozen=True)
+class TreeLattice:
+    """The packed lattice of one tree."""
+
+    words: tuple[str, ...]
+    arcs: tuple[LatticeArc, ...]
+    treelets: tuple[TreeletSize, ...]
+
+    def subtree(self, node: int) -> frozenset[int]:
+        """Return a node and all below it."""
+        below: dict[int, set[int]] = {}
+        for arc in self.arcs:
+            below.setdefault(arc.head, set()).add(arc.node)
+        found, ahead = {node}, [node]
+        while ahead:
+            new = below.get(ahead.pop(), set()) - found
+            found |= new
+            ahead += new
+        return frozenset(found)
+
+    def best_arcs(self, head: int, most: int) -> list[LatticeArc]:
+        """Return a treelet's arcs, at most so many, whose best paths cost least.
+
+        The arcs of one path stay together.
+        """
+        arcs = [arc for arc in self.arcs if arc.head == head]
+        ahead, behind = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
+        for arc in sorted(arcs, key=lambda arc: arc.start):
+            score = ahead.get(arc.start, -inf) + arc.score
+            ahead[arc.end] = max(ahead.get(arc.end, -inf), score)
+        for arc in sorted(arcs, key=lambda arc: -arc.end):
+            score = behind.get(arc.end, -inf) + arc.score
+            behind[arc.start] = max(behind.get(arc.start, -inf), score)
+        whole = {arc: round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs}
+        ranked = sorted(whole.values(), reverse=True)
+        if len(ranked) <= most:
+            return arcs
+        limit = ranked[most]
+        above = [arc for arc in arcs if whole[arc] > limit]
+        return above or [arc for arc in arcs if whole[arc] == limit]
+
+    @property
+    def sequences(self) -> float:
+        """Number of word sequences."""
+        return prod(treelet.paths for treelet in self.treelets)
+
+    @property
+    def states(self) -> int:
+        """Number of states of all treelets."""
+        return sum(treelet.states for treelet in self.treelets)
+
+    @property
+    def pruned(self) -> bool:
+        """True if orders were left out."""
+        return any(treelet.pruned for treelet in self.treelets)
+
+    def treelet_orders(self, head: int) -> list[tuple[int, ...]]:
+        """Return all orders of a head and its daughters, as nodes."""
+        paths: dict[int, list[tuple[int, ...]]] = {0: [()]}
+        for arc in (arc for arc in self.arcs if arc.head == head):  # by their first state
+            longer = [(*path, arc.node) for path in paths[arc.start]]
+            paths.setdefault(arc.end, []).extend(longer)
+        return sorted(paths[max(paths)]) if len(paths) > 1 else [(head,)]
+
+    def orders(self) -> list[tuple[int, ...]] | None:
+        """Return all word sequences, as nodes; None if there are too many."""
+        if self.sequences > MOST_ORDERS or len(self.words) > MOST_WORDS:
+            return None
+
+        def below(node: int) -> list[tuple[int, ...]]:
+            """Return all orders of a subtree."""
+            found: list[tuple[int, ...]] = []
+            for order in self.treelet_orders(node):
+                parts = [[(one,)] if one == node else below(one) for one in order]
+                found += [tuple(chain(*choice)) for choice in product(*parts)]
+            return found
+
+        return sorted(below(0))
+
+    def expanded(self) -> list[tuple[int, int, int]] | None:
+        """Return the lattice word by word, as (state, state, node); None if it is too large."""
+        arcs: list[tuple[int, int, int]] = []
+        treelets: dict[int, list[LatticeArc]] = {}
+        for arc in self.arcs:
+            treelets.setdefault(arc.head, []).append(arc)
+        new = count(2)  # states; the whole begins at 0 and ends at 1
+
+        def put(node: int, start: int, end: int, depth: int = 0) -> bool:
+            """Put a subtree's lattice between two states; return whether it went in."""
+            if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
+                return False
+            if node not in treelets:
+                arcs.append((start, end, node))
+                return len(arcs) <= MOST_DRAWN
+            at = {0: start, max(arc.end for arc in treelets[node]): end}
+            for arc in treelets[node]:
+                a, b = (at[s] if s in at else at.setdefault(s, next(new)) for s in arc[1:3])
+                if arc.node == node:
+                    arcs.append((a, b, node))
+                elif not put(arc.node, a, b, depth + 1):
+                    return False
+            return len(arcs) <= MOST_DRAWN
+
+        return arcs if put(0, 0, 1) else None
+
+
+def check_small(trees: InputTrees) -> None:
+    """Refuse the only tree of `trees` if its lattice would be too large without pruning."""
+    if len(trees.words) > MOST_WORDS:
+        raise InputError(
+            f"{trees.name}: the tree has {len(trees.words):,} words: a lattice that is not pruned "
+            f"is for at most {MOST_WORDS}; choose another tree, or let it be pruned"
+        )
+    word, most = max(Counter(trees.heads.tolist()).items(), key=lambda pair: pair[1])
+    if most > MOST_DAUGHTERS:
+        raise InputError(
+            f"{trees.name}: {quoted(trees.words[word])} has {most} daughters: a lattice that is "
+            f"not pruned is for at most {MOST_DAUGHTERS}; choose another tree, or let it be pruned"
+        )
+
+
+def unravel(
+    chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: Weights
+) -> TreeLattice:
+    """Return the lattice of one supertagged tree, the only one of `trees`."""
+    words, _, heads, suffixes, _ = chooser.columns(trees)
+    tagged = words, supertags.labels, heads, suffixes, supertags.frames, supertags.slots
+    arcs, sizes = _kernel.tree_lattice(chooser.kernel, *tagged, weights.values())
+    found, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
+    treelets = [TreeletSize(h, states, arcs_of[h], paths, cut) for h, states, paths, cut in sizes]
+    return TreeLattice(tuple(trees.words), found, tuple(treelets))

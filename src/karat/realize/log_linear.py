@@ -1,0 +1,199 @@
+"""A log-linear model of choices: each item has a few candidates, of which one is right.
+
+    P(candidate) = exp(prior + Σ w[f]) / Σ over the item's candidates
+
+Features are numbers of 64 bits, hashed of what they are made of. They lie in one flat list, each
+with the row (a candidate) that it belongs to, so that an item may have any number of them. Weights
+follow the gradient of log P by AdaGrad; a feature that few items have gets none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from karat.arithmetic import quick_exp
+from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.realize.symbols import symbols as ordering_symbols
+from karat.storage.schema import Layout, check_arrays
+
+Keys = NDArray[np.uint64]
+
+EPOCHS, RATE, DAMPING, BATCH = 8, 0.1, 1.0, 1024
+LEAST = 4
+"""Items that a feature must belong to."""
+_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+def symbols(strings: list[str]) -> Keys:
+    """Return a number for every string."""
+    found: Keys = ordering_symbols(strings).astype(np.uint64)
+    return found
+
+
+def mixed(template: int, *parts: Keys) -> Keys:
+    """Return the features that a template makes of its parts."""
+    found = np.full(1, (template + 1) * _MIX[0] & (2**64 - 1), dtype=np.uint64)
+    for part in parts:
+        found = (found ^ part) * np.uint64(_MIX[1])
+        found = (found ^ (found >> np.uint64(29))) * np.uint64(_MIX[2])
+    mixed_again: Keys = found ^ (found >> np.uint64(32))
+    return mixed_again
+
+
+class Features(NamedTuple):
+    """Features, and the row that each belongs to."""
+
+    rows: Ints
+    keys: Keys
+
+    @classmethod
+    def joined(cls, parts: list[Features]) -> Features:
+        """Return all features of several lists."""
+        rows, keys = zip(*parts, strict=True) if parts else ([np.arange(0)], [np.empty(0)])
+        return cls(np.concatenate(rows), np.concatenate(keys).astype(np.uint64))
+
+
+class Choices(NamedTuple):
+    """Candidates: those of item i are the rows `offsets[i]` to `offsets[i + 1]`."""
+
+    offsets: Ints
+    priors: Floats
+
+    @property
+    def items(self) -> Ints:
+        """The item of every row."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def crossed(self, of_items: Features) -> Ints:
+        """Return the features of items once for each candidate, as (feature, row) pairs."""
+        counts = np.diff(self.offsets)[of_items.rows]
+        which = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.stack([which, self.offsets[of_items.rows][which] + within])
+
+    def best(self, scores: Floats) -> Ints:
+        """Return the row of every item's best candidate; of equal ones the first."""
+        order = np.lexsort((np.arange(len(scores)), -scores, self.items))
+        found: Ints = order[self.offsets[:-1]]
+        return found
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Return the probability of every candidate."""
+        highest = np.maximum.reduceat(scores, self.offsets[:-1])
+        items = self.items
+        raised = quick_exp(scores - highest[items])
+        found: Floats = raised / np.bincount(items, raised)[items]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear:
+    """Features in order, and their weights."""
+
+    keys: Keys
+    weights: NDArray[np.float32]
+
+    def scores(self, features: Features, rows: int) -> Floats:
+        """Return the sum of the weights of each row's features."""
+        if not len(self.keys):
+            return np.zeros(rows)
+        places = np.minimum(np.searchsorted(self.keys, features.keys), len(self.keys) - 1)
+        found = np.where(self.keys[places] == features.keys, self.weights[places], np.float32(0))
+        sums: Floats = np.bincount(features.rows, found, minlength=rows).astype(np.float64)
+        return sums
+
+    @classmethod
+    def train(cls, choices: Choices, features: Features, right: Flags, seed: int = 1) -> LogLinear:
+        """Learn weights from the rows that are right, one an item."""
+        if not len(choices.priors):
+            return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.float32))
+        features, keys = _frequent(choices, features)
+        sums, squares = np.zeros(len(keys)), np.zeros(len(keys))
+        order = np.argsort(features.rows, kind="stable")
+        rows, places = features.rows[order], np.searchsorted(keys, features.keys[order])
+        starts = np.searchsorted(rows, choices.offsets)
+        rng = np.random.default_rng(seed)
+        total, steps = np.zeros(len(keys)), 0
+        for epoch in range(EPOCHS):
+            shuffled = rng.permutation(len(choices.offsets) - 1)
+            for few in np.array_split(shuffled, len(shuffled) // BATCH + 1):
+                chosen = _Batch.of(np.sort(few), choices, starts, rows, places)
+                chosen.step(sums, squares, choices.priors, right)
+                if epoch >= EPOCHS // 2:
+                    total, steps = total + sums, steps + 1
+        return cls(keys, (total / max(steps, 1)).astype(np.float32))
+
+    @classmethod
+    def train_on(
+        cls, choices: Choices, features: Features, right: Flags, known: Flags
+    ) -> LogLinear:
+        """Learn from the `known` items; `right` has a flag for every row of all items."""
+        sizes = np.diff(choices.offsets)
+        kept = np.repeat(known, sizes)
+        number = np.cumsum(kept) - 1
+        offsets = np.append(0, np.cumsum(sizes[known]))
+        of_kept = kept[features.rows]
+        few = Features(number[features.rows[of_kept]], features.keys[of_kept])
+        return cls.train(Choices(offsets, choices.priors[kept]), few, right[kept])
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """Return the stored arrays."""
+        return {f"{name}_keys": self.keys, f"{name}_weights": self.weights.astype(np.float16)}
+
+    @classmethod
+    def stored(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> LogLinear:
+        """Return a stored model; a ValueError if its arrays do not fit."""
+        columns = {
+            f"{name}_keys": Layout("uint64", f"features of {name}"),
+            f"{name}_weights": Layout("float16", f"features of {name}", -1e4, 1e4),
+        }
+        check_arrays(arrays, columns)
+        keys = arrays[f"{name}_keys"]
+        if (keys[1:] <= keys[:-1]).any():
+            raise ValueError(f"features of {name} that are not in order")
+        return cls(keys, arrays[f"{name}_weights"].astype(np.float32))
+
+
+class _Batch(NamedTuple):
+    """Some items, with their rows and features renumbered."""
+
+    choices: Choices
+    kept: Ints
+    rows: Ints
+    places: Ints
+
+    @classmethod
+    def of(cls, few: Ints, choices: Choices, starts: Ints, rows: Ints, places: Ints) -> _Batch:
+        kept, offsets = _spans(choices.offsets, few)
+        listed, _ = _spans(starts, few)
+        new = np.searchsorted(kept, rows[listed])
+        return cls(Choices(offsets, choices.priors[kept]), kept, new, places[listed])
+
+    def step(self, weights: Floats, squares: Floats, priors: Floats, right: Flags) -> None:
+        """Move the weights one step up the gradient."""
+        sums = np.bincount(self.rows, weights[self.places], minlength=len(self.kept))
+        found = self.choices.probabilities(priors[self.kept] + sums)
+        slope = right[self.kept] - found
+        used, inverse = np.unique(self.places, return_inverse=True)
+        gradient = np.bincount(inverse, slope[self.rows], minlength=len(used))
+        squares[used] += gradient * gradient
+        weights[used] += RATE * gradient / np.sqrt(DAMPING + squares[used])
+
+
+def _spans(offsets: Ints, few: Ints) -> tuple[Ints, Ints]:
+    """Return all places of some spans, one span after the other, and where each begins there."""
+    sizes = offsets[few + 1] - offsets[few]
+    begin = np.append(0, np.cumsum(sizes))
+    places = np.arange(begin[-1]) + np.repeat(offsets[few] - begin[:-1], sizes)
+    return places, begin
+
+
+def _frequent(choices: Choices, features: Features) -> tuple[Features, Keys]:
+    """Return the features that several items have, and the same features once each, in order."""
+    keys, inverse = np.unique(features.keys, return_inverse=True)
+    pairs = np.unique(np.stack([inverse, choices.items[features.rows]], axis=1), axis=0)
+    kept = np.bincount(pairs[:, 0], minlength=len(keys)) >= LEAST
+    of_kept = kept[inverse]
+    return Features(features.rows[of_kept], features.keys[of_kept]), keys[kept]

@@ -1,1 +1,0 @@
-"""The ordering model: a log-linear model of the order of treelets."""

@@ -1,0 +1,311 @@
+"""The lattice of a tree drawn: word by word where it is small, else treelet by treelet.
+
+Where a treelet's own lattice is too large, the arcs of its best paths are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
+from karat.report.charts.svg import frame as svg
+from karat.report.markup import element, quote
+from karat.report.model import Figure, enumeration, several
+from karat.report.render.text import BOLD, DIM, Sheet
+
+if TYPE_CHECKING:
+    from karat.realize.choices import OptionalWord
+    from karat.realize.grammar import Supertag
+    from karat.realize.input_trees import InputTrees, Order
+    from karat.realize.lattice import TreeLattice, TreeletSize
+
+
+TITLE = "Word lattice"
+BEST_ORDERS = "The best orders"
+OPTIONAL = "Optional words"
+NOTHING = "nothing"
+"""Stands for an empty slot, where people read."""
+UNPRUNED = "Word lattice, unpruned and unweighted"
+MOST_UNPRUNED = 60
+"""Arcs of an unpruned lattice that is drawn word by word."""
+MOST_ARCS = 36
+"""Of a treelet's lattice that is drawn."""
+MOST_ORDERS = 10
+"""Orders in one drawing."""
+HEADING = 24.0
+LONGEST_WORD = 16
+"""Columns of a word that stands beside its probability."""
+Alternatives = tuple[str, float | None, Sequence[tuple[str, float]]]
+"""A word and its probability, and other words with theirs."""
+
+
+class LatticePanel(NamedTuple):
+    """One graph under its heading."""
+
+    heading: str
+    arcs: Arcs
+    compact: bool = False
+
+
+def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
+    """Return a figure of the lattice; the path that is `order` is marked."""
+    expanded = lattice.expanded()
+    if expanded is not None:
+        panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
+        told = "Every path is a word sequence that the supertags allow; the chosen one is marked."
+        return _figure(TITLE, panels, told)
+    panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
+    caption = (
+        "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
+        "subtree. Of large treelets only the best paths are drawn."
+    )
+    return _figure(TITLE, panels, caption)
+
+
+def unpruned_figure(lattice: TreeLattice) -> Figure:
+    """Return a figure of all orders that the supertags allow, with no cost and none marked."""
+    orders = lattice.orders()
+    arcs = order_graph(orders) if orders else []
+    told = several(int(lattice.sequences), "word sequence")
+    if arcs and len(arcs) <= MOST_UNPRUNED:
+        plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
+        caption = f"Every path is a word sequence that the supertags allow: {told}."
+        return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
+    panels = [_whole(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
+    caption = (
+        f"The treelets that have several orders, with all of them; brackets stand for a whole "
+        f"subtree: {told} in all."
+    )
+    return _figure(UNPRUNED, panels, caption)
+
+
+def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
+    """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
+    head, inner = treelet.head, {arc.head for arc in lattice.arcs}
+    named = [
+        f"[… {word} …]" if node in inner and node != head else word
+        for node, word in enumerate(lattice.words)
+    ]
+    graph = order_graph(lattice.treelet_orders(head))
+    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
+    told = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
+
+
+def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
+    """Return the best orders of the only tree as one graph; common ends are drawn once."""
+    few = [order.nodes for order in orders[:MOST_ORDERS]]
+    caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
+    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
+    return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
+
+
+def optional_figure(words: Sequence[OptionalWord]) -> Figure:
+    """Return a sentence as a graph: its words marked, and below each what else was possible."""
+    caption = (
+        "The sentence is marked. Where a choice was in doubt, what else was possible is below it, "
+        f'with probabilities from before ordering. "{NOTHING}": the place stays empty.'
+    )
+    said = [
+        (word or NOTHING, probability, [(text or NOTHING, p) for text, p in others])
+        for word, probability, others in words
+    ]
+    return alternatives_figure(OPTIONAL, caption, said)
+
+
+def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives]) -> Figure:
+    """Return the words of a sentence as a graph, and below each its alternatives."""
+    arcs: list[GraphArc] = []
+    for place, (word, probability, others) in enumerate(words):
+        start, end = (_state(at, len(words)) for at in (place, place + 1))
+        told = "" if probability is None else _rated(word, probability)
+        shown = _rated(word, probability) if others and probability is not None else word
+        arcs.append(GraphArc(start, end, shown, True, told))
+        arcs += [GraphArc(start, end, _rated(*one), told=one[0]) for one in others]
+    return _figure(title, [LatticePanel("", arcs, compact=True)], caption)
+
+
+def _rated(word: str, probability: float) -> str:
+    """Return a word with its probability, the word shortened if need be."""
+    return f"{svg.shorten(word, LONGEST_WORD)} / {probability:.2f}"
+
+
+def _state(place: int, last: int) -> int:
+    """Return the state before the word at a place: 0 begins a graph, 1 ends it."""
+    return 0 if place == 0 else 1 if place == last else place + 1
+
+
+def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
+    """Return the smallest graph whose paths are these orders of one length, the best first."""
+    size = len(orders[0])
+    prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
+    state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
+    made: dict[tuple[tuple[int, int], ...], int] = {}
+    for n in reversed(range(1, size)):  # prefixes that go on alike are one state
+        ways: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for longer in prefixes[n + 1]:
+            ways.setdefault(longer[:n], []).append((longer[n], state[longer]))
+        for prefix, after in ways.items():
+            state[prefix] = made.setdefault(tuple(after), len(made) + 2)
+    state[()] = 0
+    steps = dict.fromkeys(
+        (state[longer[:-1]], state[longer], longer[-1])
+        for level in prefixes[1:]
+        for longer in level
+    )
+    return _graph(list(steps), orders[0], str)
+
+
+def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> LatticePanel:
+    mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
+    named = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in mine}
+    path = [node for node in order if node in named]
+    arcs = _graph([arc[1:4] for arc in mine], path, named.__getitem__)
+    kept = set(lattice.best_arcs(treelet.head, MOST_ARCS))
+    pairs = zip(arcs, mine, strict=True)
+    reached, found = {0}, []
+    for arc in sorted(arc for arc, whole in pairs if whole in kept or arc.best):
+        if arc.start in reached:
+            reached.add(arc.end)
+            found.append(arc)
+    told = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
+
+
+def _graph(
+    steps: Sequence[tuple[int, int, int]], path: Sequence[int], named: Callable[[int], str]
+) -> list[GraphArc]:
+    """Return arcs for steps from state to state by a node, those of one path marked."""
+    after = {(start, node): i for i, (start, _, node) in enumerate(steps)}
+    state, best = 0, set[int]()
+    for node in path:
+        if (state, node) not in after:
+            best.clear()
+            break
+        best.add(after[state, node])
+        state = steps[after[state, node]][1]
+    return [GraphArc(a, b, named(node), i in best) for i, (a, b, node) in enumerate(steps)]
+
+
+def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
+    """Return the head itself; of a daughter her whole subtree, as it was put in order."""
+    if node == head:
+        return lattice.words[node]
+    below = lattice.subtree(node)
+    words = [lattice.words[n] for n in order if n in below]
+    if len(words) == 1:
+        return words[0]
+    whole = " ".join(words)
+    is_brief = svg.extent(whole) <= svg.extent("x" * 20)
+    return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
+
+
+def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
+    return Figure(title, partial(_svg, title, panels), caption, sketch=partial(_sketch, panels))
+
+
+def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
+    parts: list[str] = []
+    width, y = float(svg.WIDTH), 0.0
+    for panel in panels:
+        if panel.heading:
+            parts.append(element("text", quote(panel.heading), x=0, y=y + 14, font_weight=600))
+            y += HEADING / 2
+        drawing = draw(panel.arcs, y, compact=panel.compact)
+        parts += drawing.parts
+        width, y = max(width, drawing.width), drawing.height + HEADING
+    arcs = [arc for panel in panels for arc in panel.arcs]
+    told = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
+
+
+def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
+    lines: list[str] = []
+    for panel in panels:
+        lines += [sheet.ink(panel.heading, DIM)] if panel.heading else []
+        lines += sketch(panel.arcs, sheet)
+    return lines
+
+
+ANCHOR = "◇"
+GAP = 24.0
+HEIGHT = 104.0
+LEGEND = f"{ANCHOR} the word itself; ↓ a slot for an argument; * what an adjunct adjoins to"
+
+
+class Drawn(NamedTuple):
+    """A tree of two levels: its top, the leaves below, and a remark."""
+
+    top: str
+    leaves: tuple[str, ...]
+    told: str
+
+
+def drawn_tree(supertag: Supertag) -> Drawn:
+    """Return an elementary tree as its leaves in order."""
+    leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
+    if supertag.kind == "adjunct":
+        leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
+    told = f"{supertag.relation}, {supertag.times:,} times"
+    return Drawn(supertag.tag, tuple(leaves), told)
+
+
+def tree_figure(supertags: Sequence[Supertag]) -> Figure:
+    """Return a figure of some elementary trees."""
+    trees = [drawn_tree(supertag) for supertag in supertags]
+    title = "Elementary trees"
+    return Figure(
+        title, partial(_draw_trees, trees, title), LEGEND, sketch=partial(_sketch_trees, trees)
+    )
+
+
+def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
+    parts: list[str] = []
+    x, y = 0.0, 0.0
+    for tree in trees:
+        width = max(_width(tree), svg.extent(tree.told)) + GAP
+        if x + width > svg.WIDTH and x:
+            x, y = 0.0, y + HEIGHT
+        parts += _tree(tree, x + width / 2, y + 20)
+        x += width
+    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
+    return svg.chart(title, told, y + HEIGHT, parts)
+
+
+def _width(tree: Drawn) -> float:
+    return sum(svg.extent(leaf) + GAP / 2 for leaf in tree.leaves)
+
+
+def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
+    parts = [svg.label(middle, top, tree.top, "middle")]
+    x = middle - _width(tree) / 2
+    for leaf in tree.leaves:
+        step = svg.extent(leaf) + GAP / 2
+        at = x + step / 2
+        parts.append(svg.line(middle, top + 5, at, top + 28, svg.RULE))
+        color = svg.ACCENT if leaf.endswith("↓") else svg.WARM if leaf == "*" else None
+        parts.append(svg.label(at, top + 42, leaf, "middle", color))
+        x += step
+    return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
+
+
+def _sketch_trees(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
+    lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
+    return [line and f"  {line}" for line in lines[1:]]
+
+
+def _letters(tree: Drawn, sheet: Sheet) -> list[str]:
+    """Return three lines: the category, the branches, the leaves."""
+    below = "  ".join(tree.leaves)
+    middles, at = [], 0
+    for leaf in tree.leaves:
+        middles.append(at + len(leaf) // 2)
+        at += len(leaf) + 2
+    center = (middles[0] + middles[-1]) // 2
+    marks = dict.fromkeys(middles, "┬") | {middles[0]: "┌", middles[-1]: "┐"}
+    row = [marks.get(place, "─") for place in range(middles[0], middles[-1] + 1)]
+    branch = " " * middles[0] + ("".join(row) if len(tree.leaves) > 1 else "│")
+    top = " " * max(center - len(tree.top) // 2, 0) + tree.top
+    return [sheet.ink(top, BOLD) + "  " + sheet.ink(tree.told, DIM), branch, below]

@@ -1,0 +1,278 @@
+"""Templates of the features of slots.
+
+The first letter of a name says whose column it is: `i` the node's, `h` its head's, `g` the head's
+head's, `d` a daughter's or sister's. The second is the column: `w` word, `l` its lemma as guessed,
+`e` and `y` its last three and two characters, `p` its first four, `r` relation, `t` tag, `F` all
+features, `k` size of the subtree, `n` number of daughters, `D` their relations, `A` all slots
+filled so far; `f` is one feature.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from karat.arrays import Ints, NDArray, np
+from karat.realize.content import ContentTrees
+from karat.realize.symbols import symbols
+from karat.realize.treebank import MISSING, Treebank
+
+BASE = {
+    "node": "ir,iw,ie,iy,ip,it,iF,ik,in,iD,iw ir,ie ir,iy ir,ip ir,it ir,iF ir,ik ir,in ir,iD ir,"
+    "iD it,iD ir it,iD iw,it ik ir,iF iD,iF ir hr,hw,he,hr,ht,hF,hw ir,he ir,hp ir,ht ir,hr ir,"
+    "hF ir,hw hr ir,it ir ht hr,iw hw,iw ir hw,ie ir hw,iw ir he,ie ir he,ip ir hp,iw ir ht,"
+    "iw ir hp,ip ir hw,ik hk ir,hD ir,hD ir it,gw ir,gw hr ir,gr hr ir,gt ht it,gw hw ir,hD hw ir,"
+    "iF hF ir,il,il ir,hl ir,il hl ir,il hl,il ir ht,gl ir,gl hl ir",
+    "daughter": "dr,dr dw,dr iw,dr ir,dr ir it,dr de,dr dt,dr dF,dr dF iF,dr dw iw,dr dw ir,"
+    "dr dt it,dr dk ir,dr dw iF,dr hw,dr ie ir,dr dk ik",
+    "sister": "dr ir,dr ir hw,dr dw ir,dr iw ir,dr ir ht hr,dw ir hw,dr dw hw,dr dk ir ik,"
+    "dr dt it ir,dr dw iw",
+}
+FEATURES = {
+    "node": "f,f ir,f it,f it ir,f iD,f hw ir,f ie",
+    "head": "f ir,f it ir,f iw",
+    "daughter": "f dr,f dr iF,f dr it,f dr dw",
+}
+_NODE = "iA,iA ir,iA it ir,iA iw,hA ir,hA it ir,gA hr ir,iA hA ir,iA iF,hA hw ir,iA ik ir"
+_NODE_SLOT = "i{k},i{k} ir,i{k} it,i{k} iw,i{k} ie,h{k} ir,h{k} iw,h{k} hw ir,i{k} h{k} ir"
+
+
+def filled_templates(slots: int) -> dict[str, str]:
+    """Return the templates of slots that are filled, whose columns are numbered."""
+    each = range(slots)
+    return {
+        "node": ",".join([_NODE, *(_NODE_SLOT.format(k=k) for k in each)]),
+        "daughter": ",".join(
+            ["dr dA,dr dA ir,dr dA iw", *(f"d{k} dr,d{k} dr ir,d{k} dr iw" for k in each)]
+        ),
+        "sister": ",".join(["dr dA ir", *(f"d{k} dr ir,d{k} ir iw" for k in each)]),
+    }
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def learn_lemmas(treebank: Treebank) -> dict[str, str]:
+    """Return form -> its most frequent lemma, both in lower case, where the two differ."""
+    times = Counter(
+        (word.lower(), lemma.lower())
+        for word, lemma in zip(treebank.words, treebank.lemmas, strict=True)
+        if lemma not in ("", MISSING)
+    )
+    found: dict[str, str] = {}
+    for (word, lemma), _ in sorted(times.items(), key=lambda one: (-one[1], one[0])):
+        found.setdefault(word, lemma)
+    return {word: lemma for word, lemma in sorted(found.items()) if word != lemma}
+
+
+def lemma(word: str, lemmas: Mapping[str, str]) -> str:
+    """Return the lemma of a form; of an unknown one the form, every digit a 0."""
+    return lemmas.get(word) or _DIGIT.sub("0", word)
+
+
+Hashes = NDArray[np.uint64]
+Columns = dict[str, Hashes]
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+def mix(state: Hashes | np.uint64, value: Hashes) -> Hashes:
+    """Return hashes of hashes and values."""
+    mixed: Hashes = (state ^ value) * _FACTOR
+    mixed ^= mixed >> _SHIFT
+    return mixed
+
+
+def strings(column: Iterable[str]) -> Hashes:
+    """Return a hash of every string; 0 for empty ones."""
+    listed = list(column)
+    known = {text: i for i, text in enumerate(dict.fromkeys(listed))}
+    found = symbols(list(known)).astype(np.uint64) + np.uint64(1)
+    if "" in known:
+        found[known[""]] = 0
+    numbered: Hashes = found[np.array([known[text] for text in listed], dtype=np.int64)]
+    return numbered
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Nodes in rising order, and for each another node."""
+
+    nodes: Ints
+    others: Ints
+
+    @classmethod
+    def of(cls, nodes: Ints, others: Ints) -> Pairs:
+        """Sort pairs by their nodes."""
+        order = np.argsort(nodes, kind="stable")
+        return cls(nodes[order], others[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Hashes of features: a row for every entry of `nodes`, which rise."""
+
+    nodes: Ints
+    hashes: Hashes
+
+
+class NodeFeatures:
+    """The columns of trees, and the features made of them."""
+
+    def __init__(self, trees: ContentTrees, sees_all: bool, lemmas: Mapping[str, str]) -> None:
+        self.trees, self.n, self.heads, self.sees_all = trees, trees.nodes, trees.heads, sees_all
+        self.lemmas = lemmas
+        self.every = np.arange(self.n)
+        below = np.flatnonzero(self.heads >= 0)
+        self.daughters = Pairs.of(self.heads[below], below)
+        self.sisters = _sisters(self.daughters)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Columns of every node before any slot is filled."""
+        trees, words = self.trees, self.trees.words
+        blank = np.zeros(self.n, dtype=np.uint64)
+        found = {
+            "w": strings(words),
+            "l": strings(lemma(word, self.lemmas) for word in words),
+            "e": strings(word[-3:] for word in words),
+            "y": strings(word[-2:] for word in words),
+            "p": strings(word[:4] for word in words),
+            "r": strings(trees.relations),
+            "t": strings(trees.tags) if self.sees_all else blank,
+            "F": strings(trees.features) if self.sees_all else blank,
+            "k": self._sizes(),
+            "n": _few(np.bincount(self.daughters.nodes, minlength=self.n)),
+        }
+        return found | {"D": self.bag(self.daughters, found["r"])}
+
+    def _sizes(self) -> Hashes:
+        """Return the class of the number of content words in the subtree of every node."""
+        sizes, heads = [1] * self.n, self.heads.tolist()
+        for j in range(self.n - 1, -1, -1):
+            if heads[j] >= 0:
+                sizes[heads[j]] += sizes[j]
+        found: Hashes = np.searchsorted(SIZES, sizes).astype(np.uint64) + np.uint64(1)
+        return found
+
+    @cached_property
+    def each_feature(self) -> tuple[Ints, Hashes]:
+        """Every feature (FEATS) of all nodes, and where those of each node begin."""
+        said = [text.split("|") if self.sees_all and text else [] for text in self.trees.features]
+        begins = np.cumsum([0, *map(len, said)])
+        return begins, strings(part for parts in said for part in parts)
+
+    def around(self, columns: Mapping[str, Hashes]) -> Columns:
+        """Return columns at every node, its head and the head's head."""
+        above = self.heads
+        higher = np.where(above >= 0, above[np.maximum(above, 0)], -1)
+        return _at(columns, "i", self.every) | _at(columns, "h", above) | _at(columns, "g", higher)
+
+    def bag(self, pairs: Pairs, column: Hashes) -> Hashes:
+        """Return a hash of the values at all partners of every node, whatever their order."""
+        found = np.zeros(self.n, dtype=np.uint64)
+        np.add.at(found, pairs.nodes, mix(np.uint64(7), column[pairs.others]))
+        return found
+
+    def blocks(self, columns: Columns, of: Mapping[str, str], start: int) -> list[Block]:
+        """Return the features of templates for nodes, daughters and sisters."""
+        here = self.around(columns)
+        found = [Block(self.every, _hashed(of["node"], start, here))]
+        for kind, pairs in (("daughter", self.daughters), ("sister", self.sisters)):
+            names = _names(of[kind])
+            mine = {k: here[k][pairs.nodes] for k in names if k[0] in "ihg"}
+            other = {k[1:] for k in names if k[0] == "d"}
+            mine |= _at({k: columns[k] for k in other}, "d", pairs.others)
+            start += 200
+            found.append(Block(pairs.nodes, _hashed(of[kind], start, mine)))
+        return found
+
+    def feature_blocks(self, columns: Columns, of: Mapping[str, str], start: int) -> list[Block]:
+        """Return templates with each of the features of a node, its head and its daughters."""
+        begins, values = self.each_feature
+        here, found = self.around(columns), []
+        above = Pairs(np.flatnonzero(self.heads >= 0), self.heads[self.heads >= 0])
+        for kind, pairs in (
+            ("node", Pairs(self.every, self.every)),
+            ("head", above),
+            ("daughter", self.daughters),
+        ):
+            counts = np.diff(begins)[pairs.others]
+            which = np.repeat(np.arange(len(counts)), counts)
+            within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+            nodes = pairs.nodes[which]
+            names = _names(of[kind])
+            mine = {k: here[k][nodes] for k in names if k[0] in "ihg"}
+            mine |= {k: columns[k[1:]][pairs.others[which]] for k in names if k[0] == "d"}
+            mine["f"] = values[begins[pairs.others][which] + within]
+            start += 200
+            found.append(Block(nodes, _hashed(of[kind], start, mine)))
+        return found
+
+
+SIZES = np.array([1, 2, 3, 4, 6, 9, 14, 25])
+"""Limits of classes of sizes."""
+
+
+def _few(counts: Ints) -> Hashes:
+    found: Hashes = np.minimum(counts, 5).astype(np.uint64)
+    return found
+
+
+def _names(templates: str) -> set[str]:
+    return {name for one in templates.split(",") for name in one.split()}
+
+
+def _at(columns: Mapping[str, Hashes], where: str, nodes: Ints) -> Columns:
+    """Return columns at nodes, which may be -1, under names that begin with `where`."""
+    known, safe = nodes >= 0, np.maximum(nodes, 0)
+    return {where + k: np.where(known, c[safe], np.uint64(3)) for k, c in columns.items()}
+
+
+def _sisters(daughters: Pairs) -> Pairs:
+    """Return all pairs of sisters."""
+    mothers, kids = daughters.nodes, daughters.others
+    begins = np.flatnonzero(np.append(True, mothers[1:] != mothers[:-1])) if len(kids) else kids
+    counts = np.diff(np.append(begins, len(kids)))
+    many = np.repeat(counts, counts)  # sisters of each, with herself
+    first = np.repeat(kids, many)
+    within = np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
+    second = kids[np.repeat(np.repeat(begins, counts), many) + within]
+    return Pairs.of(first[first != second], second[first != second])
+
+
+def _hashed(templates: str, start: int, columns: Columns) -> Hashes:
+    """Return a column of hashes for every template, such as `iw hr`."""
+    n = len(next(iter(columns.values()))) if columns else 0
+    found = []
+    for number, template in enumerate(templates.split(","), start):
+        state = mix(np.uint64(number), np.full(n, 0xABCD, dtype=np.uint64))
+        for name in template.split():
+            state = mix(state, columns[name])
+        found.append(mix(state, np.full(n, 0x51, dtype=np.uint64)))
+    return np.stack(found, axis=1)
+
+
+def ragged(
+    blocks: Iterable[Block], n: int, bits: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the features of every node as numbers of so many bits, and where each begins."""
+    blocks = list(blocks)
+    each = [np.bincount(block.nodes, minlength=n) for block in blocks]
+    widths = [block.hashes.shape[1] for block in blocks]
+    counts = sum(c * w for c, w in zip(each, widths, strict=True))
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    found = np.empty(int(offsets[-1]), dtype=np.int32)
+    begins = offsets[:-1].copy()
+    for block, count, width in zip(blocks, each, widths, strict=True):
+        first = np.repeat(np.cumsum(count) - count, count)
+        rank = np.arange(len(block.nodes)) - first
+        places = begins[block.nodes] + rank * width
+        numbers = (block.hashes >> np.uint64(64 - bits)).astype(np.int32)
+        found[places[:, None] + np.arange(width)] = numbers
+        begins += count * width
+    return found, offsets

@@ -1,0 +1,167 @@
+"""Trees as the ordering model sees them: a symbol for every word, tag and relation.
+
+A symbol is a hash of 32 bits, so a model needs no vocabulary, and unknown words are words like any
+other. A word has two symbols more: its last three characters, and its shape (`a` for letters, `0`
+for digits, other characters as they are). A labeller also looks at other beginnings and ends.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import sqrt
+
+from karat import _kernel
+from karat.arrays import Ints, NDArray, np
+from karat.realize.input_trees import InputTrees
+
+Symbols = NDArray[np.uint32]
+
+AFFIXES = (slice(3), slice(4), slice(5), slice(-2, None), slice(-4, None))
+"""Characters of a word that a labeller sees, in the kernel's order."""
+_NO_SYMBOLS = np.empty(0, dtype=np.uint32)
+_NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeColumns:
+    """The columns of many trees, one entry a node; `offsets` tell where each tree begins."""
+
+    words: Symbols
+    endings: Symbols
+    shapes: Symbols
+    tags: Symbols
+    fine: Symbols
+    relations: Symbols
+    heads: NDArray[np.int32]
+    offsets: Ints
+    affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
+    """A row a node; none where nothing will be labelled."""
+    others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
+    """Relations that are less probable, 0 where there is no doubt; none if all were given."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes of all trees."""
+        return len(self.words)
+
+    @cached_property
+    def kernel(self) -> _kernel.TreeColumns:
+        """The columns as the kernel takes them, checked."""
+        seen = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
+        others = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
+        return _kernel.TreeColumns(*seen, others, self.heads, self.offsets)
+
+    def blank(self) -> NodeColumns:
+        """Return the trees without labels."""
+        empty = np.zeros(self.nodes, dtype=np.uint32)
+        return replace(self, tags=empty, fine=empty, relations=empty)
+
+    def nodes_of(self, trees: Ints) -> Ints:
+        """Return the nodes of some trees, one tree after the other."""
+        parts = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in trees]
+        return np.concatenate(parts) if parts else np.arange(0)
+
+
+def columns_of(trees: InputTrees) -> NodeColumns:
+    """Return the symbols of unordered trees.
+
+    `fine` is XPOS with features where they are given, else the tag until a labeller knows more.
+    """
+    tags, words = symbols(trees.tags), trees.words
+    fine = fine_symbols(trees.fine, trees.features) if trees.fine else tags
+    number = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    known = {word: word_shape(word) for word in number}  # each distinct word is looked at once
+    endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
+    seen = symbols(words), symbols(endings), symbols(shapes), tags, fine, symbols(trees.relations)
+    affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
+    return NodeColumns(*seen, trees.heads, trees.offsets, affixes[[number[word] for word in words]])
+
+
+def fine_symbols(tags: list[str], features: list[str]) -> Symbols:
+    """Return the symbols of the treebank's own tags with features."""
+    return symbols([f"{tag} {some}" for tag, some in zip(tags, features, strict=True)])
+
+
+def symbols(strings: list[str]) -> Symbols:
+    """Return the symbol of every string."""
+    return _kernel.symbols(_kernel.Views.from_strings(strings, 0, len(strings)))
+
+
+def word_shape(word: str) -> str:
+    """Return the kinds of characters of a word, at most six: `a`, `0`, `a-a`, `$0.0`."""
+    return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", word))[:6]
+
+
+Weights = NDArray[np.float32]
+Bytes = NDArray[np.int8]
+
+_MOST = 100  # beyond this exponent, weights would not fit
+LEVELS = 7
+LARGEST = np.float32(7.01)
+"""In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
+whatever division rounds to, and below 5 · √2, so that one of 5 does."""
+
+
+def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
+    """Return the bytes of all weights, and the exponents of their rows of `width`."""
+    table = weights.reshape(-1, width)
+    halves, exponents = np.frexp(np.abs(table).max(axis=1, initial=0) / np.float32(127))
+    exponents = np.clip(exponents - (halves == 0.5), -_MOST, _MOST)  # the least power that suffices
+    found = np.rint(np.ldexp(table, -exponents[:, None]))
+    return found.astype(np.int8).reshape(-1), exponents.astype(np.int8)
+
+
+def from_bytes(found: Bytes, exponents: Bytes, width: int) -> Weights:
+    """Return the weights; a ValueError if bytes and exponents do not fit together."""
+    _check_types(found, np.int8, exponents)
+    if len(exponents) and not -_MOST <= exponents.min() <= exponents.max() <= _MOST:
+        raise ValueError("weights out of range")
+    table = found.reshape(len(exponents), width).astype(np.float32)
+    # By a power of two nothing is rounded; one product is far quicker than an `ldexp` of each.
+    table *= np.ldexp(np.float32(1), exponents.astype(np.int32))[:, None]
+    return table.reshape(-1)
+
+
+def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], Bytes]:
+    """Return the levels of all weights, two a byte, and the exponents of their rows of `width`."""
+    table = weights.reshape(-1, width)
+    largest = np.abs(table).max(axis=1, initial=0)
+    parts, powers = np.frexp(largest / LARGEST)  # a logarithm would round
+    halves = 2 * powers - (parts <= np.float32(sqrt(0.5))) - (parts <= 0.5)
+    exponents = np.clip(np.where(largest > 0, halves, -_MOST), -_MOST, _MOST).astype(np.int8)
+    levels = np.rint(table / _scales(exponents)[:, None]).astype(np.int8).reshape(-1) + LEVELS
+    even = np.append(levels, 0) if len(levels) % 2 else levels
+    pairs = even.astype(np.uint8).reshape(-1, 2)
+    return (pairs[:, 0] | pairs[:, 1] << 4).astype(np.uint8), exponents
+
+
+def from_half_bytes(found: NDArray[np.uint8], exponents: Bytes, width: int) -> Weights:
+    """Return the weights; a ValueError if levels and exponents do not fit together."""
+    _check_types(found, np.uint8, exponents)
+    count = len(exponents) * width
+    if len(found) != (count + 1) // 2:
+        raise ValueError(f"{len(found)} bytes for {count} weights")
+    return _kernel.from_half_bytes(found, _scales(exponents), width)
+
+
+def _scales(exponents: Bytes) -> Weights:
+    """Return 2 ^ (exponent / 2) of every row."""
+    whole, odd = np.divmod(exponents.astype(np.int32), 2)
+    scales: Weights = np.ldexp(np.where(odd == 1, np.float32(sqrt(2)), np.float32(1)), whole)
+    return scales
+
+
+def _check_types(found: NDArray[np.generic], expected: type, exponents: Bytes) -> None:
+    if found.dtype != expected or exponents.dtype != np.int8:
+        raise ValueError("weights of a wrong type")
+
+
+def check_power_of_two(size: int, of: str) -> None:
+    """Refuse a table whose size is not a power of two."""
+    if size < 2 or size & (size - 1):
+        raise ValueError(f"{size} {of}, expected a power of two")

@@ -1,1 +1,0 @@
-"""Charts drawn with letters, for terminals."""

@@ -1,1 +1,0 @@
-"""Output of `karat gate` for continuous integration: JUnit files and GitHub annotations."""

@@ -1,0 +1,233 @@
+"""The report of `gate`: the verdict, the metrics, the guards, the items that lost most."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from karat.errors import visible
+from karat.gating.decisions import FAIL, PASS, UNDECIDED, Change, GateRow, GuardRow
+from karat.gating.gates import GateResult
+from karat.gating.items import Measure
+from karat.metrics.differing import differing_words
+from karat.report.charts.models import Interval, intervals_figure
+from karat.report.model import (
+    Block,
+    Case,
+    Cell,
+    Column,
+    Decimals,
+    Document,
+    Examples,
+    Figure,
+    Gallery,
+    Passage,
+    Table,
+)
+from karat.report.render.renderers import render
+
+_SIGNED = "Score minus baseline, signed so that a loss is negative."
+_ROWS = (
+    Column("metric", "Metric", help="The metric's name; its full signature stands below."),
+    Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
+    Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
+    Column("low", "Low", align="right", signed=True, help="Lower end of its 95% interval."),
+    Column("high", "High", align="right", signed=True, help="Upper end of its 95% interval."),
+    Column("max_drop", "Max drop", align="right", help="The tolerated loss."),
+    Column("baseline", "Baseline", align="right", help="The baseline's score."),
+    Column("score", "Score", align="right", help="The run's score."),
+    Column(
+        "decided_by",
+        "Items needed",
+        align="right",
+        help="If undecided: an estimate of how many items like these would decide.",
+    ),
+)
+_GUARDS = (
+    Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
+    Column("verdict", "Verdict", help="pass or fail."),
+    Column("metric", "Metric", help="The metric of the limit."),
+    Column("limit", "Limit", align="right", help="The limit."),
+    Column("found", "Found", align="right", help="The score, the largest loss, or what was lost."),
+    Column("items", "Items", align="right", help="Items that break the limit."),
+    Column("item", "Worst item", help="The item that breaks it most."),
+    Column("lost", "Lost", help="What was lost, by item.", wrap=True),
+)
+_CHANGES = (
+    Column("item", "Item", help="The number of the segment, from 1, or its id."),
+    Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
+    Column("text", "Text", help="The texts of the item.", wrap=True, readers="people"),
+    Column("baseline", "Baseline", align="right", help="The baseline's score there."),
+    Column("score", "Score", align="right", help="The run's score there."),
+    Column("reference", "Reference", readers="programs"),
+    Column("output", "Output", readers="programs"),
+    Column("baseline_output", "Baseline's output", readers="programs"),
+)
+_NUMBERS = ("baseline", "score", "delta", "low", "high", "max_drop")
+
+
+def gate_document(result: GateResult, command: str) -> Document:
+    """Return the verdict with its tables."""
+    title = f"Gate: {result.verdict}"
+    rows = tuple(map(_row_cells, result.rows))
+    blocks: list[Block] = [_figures(result)]
+    if result.changes:
+        blocks.append(_changes(result))
+    blocks.append(Table("rows", title, _ROWS, rows, open=True))
+    if result.guards:
+        cells = tuple(map(_guard_cells, result.guards))
+        blocks.append(Table("guards", "Guards", _GUARDS, cells, open=True))
+    answer = ({"verdict": result.verdict},)
+    blocks.append(Table("answer", "", (Column("verdict", "Verdict"),), answer, readers="programs"))
+    told = gate_answer(result)
+    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=told)
+
+
+def gate_answer(result: GateResult) -> tuple[str, ...]:
+    """Return the verdict on each metric and guard, with its reason."""
+    pairs = zip(result.verdicts, result.sentences, strict=True)
+    return tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in pairs)
+
+
+def _changes(result: GateResult) -> Examples:
+    """The items that lost most, as cards on a page."""
+    metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
+    cells = tuple(_change_cells(one, metric) for one in result.changes)
+    name = f"Items that lost most by {metric.of_segments()}"
+    cases = tuple(_case(one, metric) for one in result.changes)
+    return Examples(name, cases, Table("changes", name, _CHANGES, cells))
+
+
+def _case(change: Change, metric: Measure) -> Case:
+    passages = tuple(Passage(name, text) for name, text in _texts(change).items())
+    if change.output:
+        marks = differing_words(change.output, [*filter(None, change.references)])
+        passages = (*passages[:-1], passages[-1]._replace(marks=marks))
+    digits = 1 if metric.full_scale > 10 else 3
+    facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
+    return Case(f"Item {change.item}", facts, passages, {})
+
+
+def _texts(change: Change) -> dict[str, str]:
+    """Return the texts of an item by their names; answers about nuggets have no references."""
+    number = len(change.references)
+    first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
+    texts = {first: change.reference} if change.reference else {}
+    if change.baseline_output is not None:
+        texts["baseline"] = change.baseline_output
+    return {**texts, "output": change.output or "(empty)"}
+
+
+def _row_cells(row: GateRow) -> dict[str, Cell]:
+    numbers = {name: _decimals(row.metric, getattr(row, name)) for name in _NUMBERS}
+    return {**row._asdict(), **numbers, "metric": str(row.metric)}
+
+
+def _guard_cells(row: GuardRow) -> dict[str, Cell]:
+    numbers: dict[str, Cell] = {"limit": row.limit, "found": row.found}
+    if row.metric is not None:
+        numbers = {name: _decimals(row.metric, getattr(row, name)) for name in numbers}
+    metric = None if row.metric is None else str(row.metric)
+    return {**row._asdict(), **numbers, "metric": metric, "lost": row.lost or None}
+
+
+def _change_cells(change: Change, metric: Measure) -> dict[str, Cell]:
+    shown = "\n".join(f"{name}: {text}" for name, text in _texts(change).items())
+    numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
+    return {**change._asdict(), **numbers, "text": shown}
+
+
+def _figures(result: GateResult) -> Figure | Gallery:
+    """Differences from the baseline with their intervals, a picture for each metric."""
+    metrics = list(dict.fromkeys(row.metric for row in result.rows))
+    if len(metrics) == 1:
+        return _figure(result, metrics[0])
+    figures = tuple(_figure(result, metric) for metric in metrics)
+    return Gallery("Differences from the baseline", figures)
+
+
+def _figure(result: GateResult, metric: Measure) -> Figure:
+    rows = [row for row in result.rows if row.metric == metric]
+    items = [Interval(result.system, row.delta, row.low, row.high) for row in rows]
+    title = f"Difference from the baseline by {metric}"
+    drop = -rows[0].max_drop
+    figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)
+    return replace(figure, caption="Dashed line: the tolerated drop.")
+
+
+def _decimals(metric: Measure, value: float) -> Decimals:
+    return Decimals(value, 2 if metric.full_scale > 10 else 4)
+
+
+MOST_BYTES = 1 << 20
+"""GitHub drops a summary that is larger."""
+_MOST_LETTERS = 2000  # of a text in the summary
+
+
+def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[str]:
+    """Return `::error` and `::warning` commands for all that did not pass."""
+    found = []
+    for verdict, sentence in zip(result.verdicts, result.sentences, strict=True):
+        if verdict != PASS:
+            level = "error" if verdict == FAIL or undecided_fails else "warning"
+            title = _property(f"karat gate: {verdict}")
+            found.append(f"::{level} title={title}::{_data(sentence)}")
+    return found
+
+
+def gate_summary(result: GateResult, command: str = "") -> str:
+    """Return the summary in Markdown, long texts cut, always below what GitHub takes."""
+    short = replace(result, changes=tuple(map(_cut, result.changes)))
+    text = render(short.document(command), "md")
+    if len(text.encode("utf-8")) < MOST_BYTES:
+        return text
+    bare = replace(short, changes=(), guards=tuple(row._replace(lost="") for row in result.guards))
+    text = render(bare.document(""), "md")
+    return text.encode("utf-8")[: MOST_BYTES - 1].decode("utf-8", "ignore")
+
+
+def _cut(change: Change) -> Change:
+    return change._replace(
+        reference=_short(change.reference),
+        output=_short(change.output),
+        baseline_output=change.baseline_output and _short(change.baseline_output),
+    )
+
+
+def _short(text: str) -> str:
+    many = f"… ({len(text):,} characters)" * (len(text) > _MOST_LETTERS)
+    return text[:_MOST_LETTERS] + many
+
+
+def _data(text: str) -> str:
+    escaped = visible(text).replace("%", "%25")
+    return escaped.replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:
+    """Return the test suite; an undecided metric is skipped, unless it is to fail."""
+    names = [str(row.metric) for row in result.rows]
+    names += [f"{row.guard} {row.metric or ''}".strip() for row in result.guards]
+    failing = {FAIL, UNDECIDED} if undecided_fails else {FAIL}
+    suite = Element("testsuite", name=visible(f"karat gate {result.system}"), tests=str(len(names)))
+    suite.set("failures", str(sum(verdict in failing for verdict in result.verdicts)))
+    suite.set("errors", "0")
+    skipped = sum(verdict == UNDECIDED and verdict not in failing for verdict in result.verdicts)
+    suite.set("skipped", str(skipped))
+    for name, verdict, sentence in zip(names, result.verdicts, result.sentences, strict=True):
+        case = SubElement(suite, "testcase", classname="karat.gate", name=visible(name), time="0")
+        told = visible(f"{verdict}: {sentence}")
+        if verdict in failing:
+            SubElement(case, "failure", message=told, type=verdict).text = told
+        elif verdict == UNDECIDED:
+            SubElement(case, "skipped", message=told)
+        else:
+            SubElement(case, "system-out").text = told
+    suites = Element("testsuites")
+    suites.append(suite)
+    indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suites, encoding="unicode")}\n'

@@ -1,0 +1,70 @@
+"""The few pieces of HTML and SVG that every page and chart is made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from karat.errors import visible
+
+_OPENING = re.compile("<(?=!|script)", re.IGNORECASE)
+
+Attribute = str | float | None
+Look = dict[str, Attribute]
+
+
+def quote(text: str) -> str:
+    """The text as harmless content or attribute value, with hidden characters made visible."""
+    return escape(visible(text, keep="\n\t"))
+
+
+def element(name: str, *children: str, **attributes: Attribute) -> str:
+    """An element around its children, which are markup already; attribute values are quoted.
+
+    In attribute names an underscore stands for a hyphen and a final one is dropped (`class_`);
+    an attribute of None is left out.
+    """
+    return f"<{name}{_attributes(attributes)}>{''.join(children)}</{name}>"
+
+
+def data(value: Any) -> str:
+    """A value for the scripts of a page: no script itself, so the browser runs none of it.
+
+    Only what could end the element, or hide its end, is escaped: pages carry much markup as data.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return element("script", _OPENING.sub(r"\\u003c", text), type="application/json")
+
+
+def shape(name: str, **attributes: Attribute) -> str:
+    """An SVG element without children."""
+    return f"<{name}{_attributes(attributes)}/>"
+
+
+def coordinate(value: float) -> str:
+    """A number with at most two decimals, the same on every platform."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _attributes(attributes: Look) -> str:
+    text = ""
+    for name, value in attributes.items():
+        if value is not None:
+            shown = quote(value) if isinstance(value, str) else coordinate(value)
+            text += f' {name.rstrip("_").replace("_", "-")}="{shown}"'
+    return text
+
+
+def palette() -> str:
+    """The colours alone, in light, in the dark and on paper."""
+    style = asset("report/page/style.css")
+    return style[: style.index("/* end of the colours */")]
+
+
+def asset(name: str) -> str:
+    """Return the text of a style sheet or script, by its path below the package."""
+    return files("karat").joinpath(name).read_text(encoding="utf-8")

@@ -1,1 +1,0 @@
-"""Documents as data: tables, columns, cells and figures."""

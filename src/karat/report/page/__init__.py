@@ -1,1 +1,0 @@
-"""The HTML page: frame, style sheet, scripts and markup."""

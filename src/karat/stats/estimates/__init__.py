@@ -1,1 +1,0 @@
-"""Estimates of human scores from few labels and many predictions."""

@@ -1,1 +1,0 @@
-"""Judges: agreement between them, and judges that stand apart."""

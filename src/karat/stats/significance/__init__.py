@@ -1,1 +1,0 @@
-"""Significance tests: systems against a baseline, metrics against metrics."""

@@ -1,0 +1,181 @@
+"""Limits of memory, and pages of mapped files that are given back."""
+
+from __future__ import annotations
+
+import io
+import math
+import mmap
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from karat.arrays import NDArray, np
+from karat.errors import InputError
+from karat.storage.output import temporary_file, writing_temporary
+
+MOST = 1 << 60
+"""Bytes that no machine has."""
+LEAST = 1 << 26
+"""Bytes below which no limit can be kept: Python and its modules take about as much."""
+
+
+def as_memory(memory: int | None, least: int | None = None) -> int:
+    """Return the limit in bytes: a quarter of this machine's memory, unless it is given."""
+    if memory is None:
+        return quarter_of_memory()
+    least = LEAST if least is None else least
+    if memory < least:
+        enough = math.ceil(least / 2**30 * 1000) / 1000
+        found = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
+        raise InputError(f"{found}: expected at least {enough} GB ({least:,} bytes)")
+    return min(memory, MOST)
+
+
+def quarter_of_memory() -> int:
+    """Return a quarter of this machine's memory, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    except (AttributeError, ValueError, OSError):
+        return 1 << 31
+
+
+def forget_pages(arrays: Iterable[NDArray[Any]]) -> None:
+    """Give back the memory of mapped arrays, which are read again where they are used again.
+
+    Pages of a mapped file count as memory of the process until somebody needs room.
+    """
+    for array in arrays:
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        forget_mapped(base.obj if isinstance(base, memoryview) else base)
+
+
+def forget_mapped(mapped: object) -> None:
+    """Give back the memory of a mapped file; nothing where the system cannot."""
+    if isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+_PIECE = 1 << 22  # bytes
+
+
+class FileArray(NamedTuple):
+    """An array of 64-bit whole numbers, not negative, that is all of an open file."""
+
+    size: int
+    file: int
+    """The number of the file; whoever made it closes it."""
+
+    def mapped(self) -> NDArray[Any]:
+        """Return the array, mapped; it stays when the file is closed."""
+        held = mmap.mmap(self.file, self.size * 8, access=mmap.ACCESS_READ)
+        return np.frombuffer(held, np.dtype("<u8"), self.size)
+
+
+Stored = NDArray[Any] | FileArray
+
+
+def npy_header(array: Stored) -> bytes:
+    """Return what stands before the numbers."""
+    head = io.BytesIO()
+    kind = "<u8" if isinstance(array, FileArray) else _little(array.dtype).str
+    shape = (array.size,) if isinstance(array, FileArray) else array.shape
+    said = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, said)
+    return head.getvalue()
+
+
+def npy_numbers(array: Stored) -> Iterator[bytes | memoryview]:
+    """Yield the numbers, as bytes."""
+    if isinstance(array, FileArray):
+        os.lseek(array.file, 0, os.SEEK_SET)
+        left = array.size * 8
+        while left:
+            piece = os.read(array.file, min(left, _PIECE))
+            if not piece:
+                raise OSError("a temporary file was cut short")
+            left -= len(piece)
+            yield piece
+    else:
+        little = np.ascontiguousarray(array).astype(_little(array.dtype), copy=False)
+        data = little.reshape(-1).view(np.uint8).data if little.size else memoryview(b"")
+        for at in range(0, len(data), _PIECE):
+            yield data[at : at + _PIECE]
+            forget_pages([array])  # it may be a mapped file, larger than memory
+
+
+def npy_size(array: Stored) -> int:
+    """Return the number of those bytes."""
+    return array.size * 8 if isinstance(array, FileArray) else int(array.nbytes)
+
+
+def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    found: np.dtype[Any] = dtype.newbyteorder("<")
+    return found
+
+
+class ArrayFile:
+    """Rows of numbers in a temporary file, which grows at its end; rows may be written again.
+
+    Without `width` a row is one number, and arrays have one dimension. Reading takes no memory but
+    the result's. Several threads may read.
+    """
+
+    def __init__(self, dtype: str, purpose: str, width: int | None = None) -> None:
+        self.dtype, self.purpose = np.dtype(dtype), purpose
+        self._shape = () if width is None else (width,)
+        self._width = width or 1
+        self._rows = 0
+        self._file = temporary_file(purpose)
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def _bytes(self) -> int:
+        return self.dtype.itemsize * self._width
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Write rows behind the last."""
+        self.write(self._rows, rows)
+
+    def write(self, start: int, rows: NDArray[Any]) -> None:
+        """Write rows from a place on, which is at most the end."""
+        data = np.ascontiguousarray(rows, dtype=self.dtype)
+        with self._lock, writing_temporary(self.purpose):
+            self._file.seek(start * self._bytes)
+            self._file.write(data.reshape(-1).view(np.uint8).data if data.size else b"")
+        self._rows = max(self._rows, start + data.size // self._width)
+
+    def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Return rows in memory of their own."""
+        stop = self._rows if stop is None else min(stop, self._rows)
+        found = np.empty((stop - start, *self._shape), dtype=self.dtype)
+        with self._lock, writing_temporary(self.purpose):
+            self._file.seek(start * self._bytes)
+            left = found.reshape(-1).view(np.uint8).data if found.size else memoryview(b"")
+            while left:
+                got = self._file.readinto(left)  # type: ignore[attr-defined]
+                if not got:
+                    raise OSError("the file was cut short")
+                left = left[got:]
+        return found
+
+    def mapped(self) -> NDArray[Any]:
+        """Return all rows, mapped; rows that are written later are not in it."""
+        shape = (self._rows, *self._shape)
+        if not self._rows:
+            return np.empty(shape, dtype=self.dtype)
+        with self._lock, writing_temporary(self.purpose):
+            self._file.flush()
+            held = mmap.mmap(self._file.fileno(), self._rows * self._bytes, access=mmap.ACCESS_READ)
+        return np.frombuffer(held, dtype=self.dtype).reshape(shape)
+
+    def close(self) -> None:
+        """Remove the file; arrays that are mapped stay."""
+        with suppress(OSError):  # what could not be written is reported where it was
+            self._file.close()

@@ -1,1 +1,0 @@
-"""Adjudication: what a dispute shows an adjudicator, and how a decision is checked."""

@@ -1,1 +1,0 @@
-"""Assignment: who judges what next, and with which probability it was drawn."""

@@ -1,1 +1,0 @@
-"""Browsing: segments, outputs with their scores, and reports of a project."""

@@ -1,0 +1,388 @@
+"""The check of a store: SQLite's own, the kinds of all values, and the rules between rows.
+
+What the check accepts, every command can read. Problems are found in steps, because later steps
+read what earlier ones have checked: the file, the tables, the values, the references between rows,
+the settings, and at last answers, decisions and texts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from typing import NamedTuple
+
+from karat.errors import InputError, KaratError, quoted
+from karat.evalset.draws import MOST_ROUNDS
+from karat.evalset.reading import Reading
+from karat.nuggets.sets.nugget_set import NuggetDraft
+from karat.results import Result
+from karat.studio.export.contents import ExportedDecision, contents_in, items_in, outputs_in
+from karat.studio.export.sets import NUGGETS, evalset_of, put_nuggets
+from karat.studio.export.values import (
+    decided_label,
+    decided_pair,
+    decided_rating,
+    decided_spans,
+    dimensions_of,
+)
+from karat.studio.key_editing import as_judged
+from karat.studio.store.assignments import key_of_item, shown_in, shown_output
+from karat.studio.store.columns import parsed, wrong_rows
+from karat.studio.store.imports import Imported, ImportedItem, ImportedOutput
+from karat.studio.store.judgements import COUNTED
+from karat.studio.store.projects import count_units, digest_of, project_in
+from karat.studio.store.schema import migrate
+from karat.studio.store.settings import ProjectSettings
+from karat.studio.tasks import TASKS
+from karat.studio.tasks.task import AssignmentView
+
+TABLES = (
+    *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
+    *("judgement", "adjudication", "key_edit", "event"),
+)
+LARGEST_VALUE = 2.0**32
+"""Values of metrics and people are summed exactly up to this size."""
+MOST_LISTED = 10
+"""Problems of one kind that are listed one by one."""
+_RULES = {
+    "judgements whose predecessor is of another assignment": """
+        SELECT count(*) FROM judgement j JOIN judgement b ON b.id = j.supersedes
+        WHERE b.assignment != j.assignment OR b.id >= j.id""",
+    "assignments with two first judgements": """
+        SELECT count(*) FROM (SELECT 1 FROM judgement WHERE supersedes IS NULL
+        GROUP BY assignment HAVING count(*) > 1)""",
+    "judgements by somebody else than the assignment's assessor": """
+        SELECT count(*) FROM judgement j JOIN assignment a ON a.id = j.assignment
+        WHERE a.assessor != j.assessor""",
+    "assignments whose newest judgement is not the one that counts": f"""
+        SELECT count(*) FROM assignment a LEFT JOIN judgement j ON j.id =
+        (SELECT max(id) FROM judgement WHERE assignment = a.id) WHERE a.judged IS NOT {COUNTED}""",
+    "decisions whose predecessor is about something else": """
+        SELECT count(*) FROM adjudication j JOIN adjudication b ON b.id = j.supersedes
+        WHERE b.id >= j.id OR b.task != j.task OR b.item != j.item OR b.output IS NOT j.output
+        OR b.about != j.about""",
+    "decisions on an output of another item": """
+        SELECT count(*) FROM adjudication d JOIN output o ON o.id = d.output
+        WHERE o.item != d.item""",
+    "projects with a wrong id or state": """
+        SELECT count(*) FROM project
+        WHERE id != 1 OR state NOT IN ('open', 'frozen', 'revealed')""",
+    "items with a segment among calibration, or without one in the set": """
+        SELECT count(*) FROM item WHERE (segment IS NULL) != calibration""",
+    "edits of a key that are no edits": """
+        SELECT count(*) FROM key_edit WHERE (what = 'undo') != (undoes IS NOT NULL)
+        OR what NOT IN ('add', 'reword', 'drop', 'importance', 'undo')""",
+    "nuggets whose importance is neither vital nor okay": """
+        SELECT count(*) FROM nugget WHERE importance NOT IN ('vital', 'okay')""",
+    "nuggets without an id or a description": """
+        SELECT count(*) FROM nugget WHERE nugget = '' OR json_array_length(descriptions) = 0""",
+    "nuggets that are not as the newest edit left them": """
+        SELECT count(*) FROM nugget n LEFT JOIN key_edit e ON e.id = (SELECT max(id)
+            FROM key_edit WHERE old_nugget = n.id OR new_nugget = n.id)
+        WHERE n.dropped != (e.id IS NOT NULL AND e.new_nugget IS NOT n.id)
+        OR (e.new_nugget = n.id AND e.new_importance IS NOT n.importance)""",
+    "edits of a key that do not name the edit before": """
+        SELECT count(*) FROM key_edit e WHERE e.supersedes IS NOT
+        (SELECT max(id) FROM key_edit WHERE item = e.item AND id < e.id)""",
+    "edits of a key with a nugget of another question": """
+        SELECT count(*) FROM key_edit e JOIN nugget n ON n.id IN (e.old_nugget, e.new_nugget)
+        WHERE n.item != e.item""",
+    "units whose count of places taken is wrong": """
+        SELECT count(*) FROM unit WHERE taken != (SELECT count(*) FROM assignment a
+        WHERE a.unit = unit.id AND (a.judged IS NOT NULL OR a.lease IS NOT NULL))""",
+    "units with an output that their item does not have": """
+        SELECT count(*) FROM unit u WHERE EXISTS (SELECT 1 FROM json_each(u.outputs) e
+        WHERE NOT EXISTS (SELECT 1 FROM output o WHERE o.id = e.value AND o.item = u.item))""",
+    "units whose round is not that of their item": """
+        SELECT count(*) FROM unit u JOIN item i ON i.id = u.item LEFT JOIN draw d ON d.item = i.id
+        WHERE u.round IS NOT iif(i.calibration, 0, d.round)""",
+    "drawn items without a unit": """
+        SELECT count(*) FROM draw d JOIN item i ON i.id = d.item WHERE i.calibration OR
+        (i.outputs > 1 AND NOT EXISTS (SELECT 1 FROM unit u WHERE u.item = d.item))""",
+    "calibration units without a known answer, or others with one": """
+        SELECT count(*) FROM unit u JOIN item i ON i.id = u.item
+        WHERE (u.answer IS NULL) = i.calibration""",
+    "assignments that differ from their unit": """
+        SELECT count(*) FROM assignment a JOIN unit u ON u.id = a.unit WHERE a.task != u.task
+        OR a.item != u.item OR a.round != u.round OR u.outputs !=
+        (SELECT '[' || group_concat(value, ', ') || ']' FROM
+            (SELECT value FROM json_each(a.outputs) ORDER BY value))""",
+    "items whose count of outputs is wrong": """
+        SELECT count(*) FROM item i WHERE outputs !=
+        (SELECT count(*) FROM output o WHERE o.item = i.id)""",
+    "items marked neither as calibration nor as part of the set": """
+        SELECT count(*) FROM item WHERE calibration NOT IN (0, 1)""",
+    "outputs whose system has no name": """
+        SELECT count(*) FROM output o JOIN item i ON i.id = o.item
+        WHERE NOT i.calibration AND o.system = ''""",
+    "outputs whose ids do not run from 1": """
+        SELECT count(*) FROM output WHERE id < 1 OR id > (SELECT count(*) FROM output)""",
+    "assessors whose count of assignments or judgements is wrong": """
+        SELECT count(*) FROM assessor WHERE
+        judged != (SELECT count(*) FROM assignment a WHERE a.assessor = assessor.id
+            AND a.judged IS NOT NULL)
+        OR assigned != (SELECT count(*) FROM assignment a WHERE a.assessor = assessor.id)""",
+    "assessors with a wrong name, role, quota, round or state": """
+        SELECT count(*) FROM assessor WHERE trim(name) = '' OR quota < 1 OR frontier < 1
+        OR active NOT IN (0, 1) OR role NOT IN ('assessor', 'adjudicator', 'owner')""",
+    "items drawn with a probability that is none": """
+        SELECT count(*) FROM draw WHERE NOT (probability > 0 AND probability <= 1)""",
+    "draws in a round that is none": f"""
+        SELECT count(*) FROM draw WHERE round NOT BETWEEN 1 AND {MOST_ROUNDS}""",
+    "judgements that took less than no time": "SELECT count(*) FROM judgement WHERE ms < 0",
+    "events about an assessor who is none": """
+        SELECT count(*) FROM event e WHERE json_type(detail, '$.of') IS NOT NULL AND NOT EXISTS
+        (SELECT 1 FROM assessor a WHERE a.id = json_extract(e.detail, '$.of')
+            AND json_type(e.detail, '$.of') = 'integer')""",
+}
+"""A problem -> a query that counts it.
+
+SQLite does not look at CHECK constraints in a file that is opened for reading alone, so they are
+here again.
+"""
+
+
+class TableCount(NamedTuple):
+    """A table of a store, and how many rows it has."""
+
+    table: str
+    rows: int
+
+
+@dataclass(frozen=True, repr=False)
+class StoreCheck(Result):
+    """The rows of each table, and what is wrong with the store."""
+
+    name: str
+    rows: tuple[TableCount, ...]
+    problems: tuple[str, ...]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def check_store(connection: sqlite3.Connection, name: str) -> StoreCheck:
+    """Check a store; every problem is a sentence."""
+    problems = tuple(_problems(connection))
+    tables = {table for (table,) in connection.execute("SELECT name FROM sqlite_master")}
+    counts = [
+        TableCount(table, connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        for table in TABLES
+        if table in tables
+    ]
+    return StoreCheck(name, tuple(counts), problems, {"store": name})
+
+
+def _problems(connection: sqlite3.Connection) -> list[str]:
+    """Return the problems of the first step that finds any."""
+    steps: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (
+        *(_file, _tables, _values, _references, _project, _rules, _contents, _unreadable),
+    )
+    for step in steps:
+        if problems := list(step(connection)):
+            return problems
+    return []
+
+
+def _file(connection: sqlite3.Connection) -> Iterator[str]:
+    rows: list[tuple[str]] = connection.execute("PRAGMA integrity_check(10)").fetchall()
+    yield from (f"The file is damaged: {row[0]}." for row in rows if row[0] != "ok")
+
+
+def _tables(connection: sqlite3.Connection) -> Iterator[str]:
+    """Compare the tables and triggers with those of a new store."""
+    with closing(sqlite3.connect(":memory:")) as new:
+        migrate(new)
+        expected, present = _schema(new), _schema(connection)
+    for name, columns in expected.items():
+        if name not in present:
+            yield f"The table or trigger {name} is missing."
+        elif lacking := [column for column in columns if column not in present[name]]:
+            yield f"The table {name} has no column {lacking[0]}."
+
+
+def _schema(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Return the columns of each table; a trigger has none."""
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'trigger')")
+    return {
+        name: [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')]
+        for (name,) in rows.fetchall()
+    }
+
+
+def _values(connection: sqlite3.Connection) -> Iterator[str]:
+    for table in ("project", *TABLES):
+        yield from wrong_rows(connection, table)
+
+
+def _references(connection: sqlite3.Connection) -> Iterator[str]:
+    lost = connection.execute("PRAGMA foreign_key_check").fetchall()
+    if lost:
+        yield f"{len(lost):,} rows name others that are not there, the first of {lost[0][0]}."
+
+
+def _project(connection: sqlite3.Connection) -> Iterator[str]:
+    row = connection.execute("SELECT settings FROM project").fetchone()
+    if row is None:
+        if connection.execute("SELECT 1 FROM item").fetchone():
+            yield "The row of the project is missing."
+        return
+    try:
+        settings = ProjectSettings.from_json(row[0])
+    except InputError:
+        yield "The settings of the project are no settings of a studio."
+        return
+    for table in ("unit", "assignment", "adjudication"):
+        tasks = connection.execute(f"SELECT DISTINCT task FROM {table}").fetchall()
+        for (task,) in tasks:
+            if task not in settings.tasks:
+                yield f"Found rows of {table} of the task {task}, which the project does not have."
+
+
+def _rules(connection: sqlite3.Connection) -> Iterator[str]:
+    for what, query in _RULES.items():
+        (count,) = connection.execute(query).fetchone()
+        if count:
+            yield f"Found {count:,} {what}."
+
+
+def _contents(connection: sqlite3.Connection) -> Iterator[str]:
+    """Check texts, answers and decisions, as far as they can be wrong on their own."""
+    row = connection.execute("SELECT settings FROM project").fetchone()
+    if row is None:
+        return
+    settings = ProjectSettings.from_json(row[0])
+    yield from islice(_changed_texts(connection), MOST_LISTED)
+    yield from _changed_set(connection, settings)
+    yield from islice(_wrong_judgements(connection), MOST_LISTED)
+    yield from islice(_wrong_known_answers(connection, settings), MOST_LISTED)
+    yield from islice(_wrong_decisions(connection, settings), MOST_LISTED)
+
+
+def _changed_texts(connection: sqlite3.Connection) -> Iterator[str]:
+    for id, text, digest in connection.execute("SELECT id, text, hash FROM output"):
+        if sha256(text.encode("utf-8")).hexdigest() != digest:
+            yield f"The text of output {id} was changed."
+
+
+def _changed_set(connection: sqlite3.Connection, settings: ProjectSettings) -> Iterator[str]:
+    """Compare the segments, systems and texts with the digest that the import noted."""
+    project = project_in(connection)
+    outputs: dict[int, list[ImportedOutput]] = {}
+    for one in outputs_in(connection).values():
+        outputs.setdefault(one.item, []).append(ImportedOutput(one.system, one.text))
+    items = [
+        ImportedItem(one.segment, None, None, None, (), tuple(outputs.get(one.id, ())))
+        for one in items_in(connection).values()
+    ]
+    if digest_of(Imported(project.name, items)) != project.set_digest:
+        yield "The segments, systems or texts are not those that were imported."
+    if project.seed != settings.seed:
+        yield f"The seed of the project is {project.seed}, in its settings {settings.seed}."
+    if (units := count_units(connection, settings)) != project.units:
+        yield f"The project counts {project.units:,} units, and has {units:,}."
+
+
+def _wrong_judgements(connection: sqlite3.Connection) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL"
+    ).fetchall()
+    for id, assignment, text in rows:
+        value = parsed(text)
+        shown = as_judged(connection, shown_in(connection, assignment), value)
+        if wrong := TASKS[shown.task].check(value, shown):
+            yield f"Judgement {id}: {wrong}."
+
+
+def _wrong_known_answers(
+    connection: sqlite3.Connection, settings: ProjectSettings
+) -> Iterator[str]:
+    """Check the answers of calibration units, with which answers of assessors are compared."""
+    rows = connection.execute(
+        "SELECT id, task, item, outputs, answer FROM unit WHERE answer IS NOT NULL"
+    ).fetchall()
+    for id, task, item, outputs, answer in rows:
+        shown = _shown(connection, settings, task, item, parsed(outputs))
+        if wrong := TASKS[task].check({**parsed(answer), "done": True}, shown):
+            yield f"Calibration unit {id}: {wrong}."
+
+
+def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT id, uuid, task, item, output, about, value, assessor, time FROM adjudication "
+        "WHERE value IS NOT NULL"
+    ).fetchall()
+    for row in rows:
+        decision = ExportedDecision._make((*row[:6], parsed(row[6]), *row[7:]))
+        try:
+            _check_decision(connection, settings, decision)
+        except (InputError, OverflowError) as error:
+            yield f"{str(error)[:1].upper()}{str(error)[1:]}."
+
+
+def _check_decision(
+    connection: sqlite3.Connection, settings: ProjectSettings, decision: ExportedDecision
+) -> None:
+    """Refuse a decision that cannot be one on its task."""
+
+    if decision.task == "pairs":
+        rows = connection.execute("SELECT id FROM output WHERE item = ?", (decision.item,))
+        decided_pair(decision, TASKS["pairs"].targets([id for (id,) in rows]))
+        return
+    if decision.output is None:
+        raise InputError(f"adjudication {decision.id}: no output, expected one")
+    place = f"adjudication {decision.id}"
+    if decision.task == "ratings":
+        names = [scale["dimension"] for scale in settings.tasks["ratings"]["scales"]]
+        if decision.about not in names:
+            raise InputError(f"{place}: found the dimension {quoted(decision.about)}")
+        if abs(decided_rating(decision)) >= LARGEST_VALUE:
+            raise InputError(f"{place}: found {quoted(decision.value)}, expected a rating")
+        return
+    shown = _shown(connection, settings, decision.task, decision.item, [decision.output])
+    if decision.task == "nuggets":
+        if decision.about not in ({one.id for one in shown.nuggets} | {*shown.dropped}):
+            raise InputError(f"{place}: found the nugget {quoted(decision.about)}")
+        decided_label(decision)
+    elif wrong := TASKS["spans"].check(decided_spans(decision), shown):
+        raise InputError(f"{place}: {wrong}")
+
+
+def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
+    """Read the store as a set, as other commands do."""
+    if connection.execute("SELECT 1 FROM project").fetchone() is None:
+        return
+    try:
+        contents = contents_in(connection, anonymous=False)
+        if dimensions_of(contents.project.settings):
+            evalset_of(contents)
+        if NUGGETS in contents.project.settings.tasks:
+            name, reading = contents.project.name, Reading()
+            draft = NuggetDraft(name, reading)
+            put_nuggets(contents, name, draft)
+            draft.finish()
+            reading.check()
+    except KaratError as error:
+        yield f"The judgements cannot be read: {error}."
+
+
+def _shown(
+    connection: sqlite3.Connection,
+    settings: ProjectSettings,
+    task: str,
+    item: int,
+    outputs: list[int],
+) -> AssignmentView:
+    """Return outputs with the nuggets of their item, as far as an answer is checked by them."""
+    nuggets, dropped = key_of_item(connection, item)
+    texts = tuple(shown_output(connection, id) for id in outputs)
+    return AssignmentView(0, task, settings.tasks[task], texts, nuggets=nuggets, dropped=dropped)

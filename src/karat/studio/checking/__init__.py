@@ -1,1 +1,0 @@
-"""The check of a store: the kinds of all its values, and the rules between its rows."""

@@ -1,0 +1,302 @@
+"""The commands `karat studio`, and its `export`, `import` and `owner`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
+from karat.cli.show import say
+from karat.errors import InputError, short, visible
+from karat.progress import Bar
+from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions
+
+if TYPE_CHECKING:
+    from karat.studio.opening.running import OpenStudio
+    from karat.studio.store.store import Store
+
+EXPORT_FORMATS = (
+    *("all", "log", "csv", "labels", "ties", "set", "mqm", "appraise", "pairs", "wins"),
+    *("nuggets", "key", "trec"),
+)
+
+
+@click.command(name="studio", cls=Command)
+@click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
+@option(
+    "--task",
+    "Task of assessors. Default: nuggets for a nugget set, else ratings.",
+    choice("ratings", "pairs", "spans", "nuggets"),
+)
+@named(
+    "-d --dimension dimensions",
+    "Dimension to rate. Repeat for several.",
+    multiple=True,
+    metavar="NAME",
+)
+@named(
+    "--scale scales",
+    "Scale: a size for all dimensions (5, 7 or 100), or a name such as quality-7. Repeat for "
+    "several. Default: quality-7.",
+    multiple=True,
+    metavar="SCALE",
+)
+@option("--scheme", "Scheme of error spans. Default: mqm.", choice("mqm", "esa"))
+@option("--run runs", "Run file of a nugget set. Repeat for several.", path, multiple=True)
+@named(
+    "--assessor assessors", "Assessor to invite. Repeat for several.", multiple=True, metavar="NAME"
+)
+@option("--overlap", "Number of assessors who judge each unit. Default: 1.", whole(min=1))
+@option(
+    "--show",
+    "Text to show beside outputs. Repeat for several. Default: source and context, and the "
+    "reference where a dimension compares with it.",
+    choice("source", "context", "reference"),
+    multiple=True,
+)
+@named("--store", "File of judgements. Default: SET.studio.sqlite in the current folder.", path)
+@flag("--no-browser", "Do not open a browser.")
+@option("--check", "Check the store FILE, then stop.", path)
+@option(
+    "--backup",
+    "Copy the store FILE to TARGET, even while it is in use, then stop.",
+    (str, str),
+    metavar="FILE TARGET",
+)
+@option(
+    "--quota",
+    "Most units that one assessor judges. Default: no limit.",
+    whole(min=1),
+    heading=ADVANCED,
+)
+@option(
+    "--calibration",
+    "Items with known answers (JSON lines), mixed in to check assessors.",
+    path,
+    heading=ADVANCED,
+)
+@named(
+    "--predictor",
+    "Metric by which the most useful items are judged first. Default: random order.",
+    metavar="METRIC",
+    heading=ADVANCED,
+)
+@option(
+    "--random-share",
+    "Share of rounds that are random if there is a predictor. Default: 0.2.",
+    share(),
+    heading=ADVANCED,
+)
+@option(
+    "--seed",
+    "Seed of the orders in which units are shown. Default: 1.",
+    whole(min=0, max=2**53 - 1),
+    heading=ADVANCED,
+)
+@flag(
+    "--earlier",
+    "Take over the judgements of people that the set has, so that judging goes on.",
+    heading=ADVANCED,
+)
+@named(
+    "--lease lease_seconds",
+    "Seconds for which a unit is kept for an assessor. Default: 1800.",
+    whole(min=1),
+    metavar="SECONDS",
+    heading=ADVANCED,
+)
+@option("--port", "Port to listen on.", whole(min=1, max=65535), PORT, heading=ADVANCED)
+@named(
+    "--host",
+    "Address to listen on, such as 0.0.0.0 for a local network. Needs --token-file.",
+    heading=ADVANCED,
+)
+@option(
+    "--token-file",
+    "File with the token of the owner's link, at least 16 letters and digits. The environment "
+    f"variable {TOKEN_VARIABLE} may hold it instead.",
+    path,
+    heading=ADVANCED,
+)
+@named(
+    "--token",
+    "Token of the owner's link. Other users of the machine can see it in the list of processes: "
+    "prefer --token-file.",
+    metavar="TOKEN",
+    heading=ADVANCED,
+)
+def studio(
+    name: str | None,
+    store: str | None,
+    assessors: tuple[str, ...],
+    host: str | None,
+    port: int,
+    token: str | None,
+    token_file: str | None,
+    no_browser: bool,
+    check: str | None,
+    backup: tuple[str, str] | None,
+    **asked: Any,
+) -> None:
+    """Judge outputs in the browser.
+
+    Opens a local page on which one or more assessors rate outputs, choose between two, mark errors
+    or decide nuggets. They do not see which system an output is from. Every action is saved at
+    once. The same command, or `karat studio STORE`, continues where judging stopped. Ctrl-C ends
+    it. SET is an evaluation set, a nugget set or a nugget key.
+
+    \b
+    karat studio my-set --dimension fluency --dimension adequacy --scale 5
+    karat studio my-set --task pairs --assessor ada --assessor ben --overlap 2
+    karat studio key.jsonl --run my.run
+    karat studio --check my-set.studio.sqlite
+    """
+    if check or backup:
+        _look_after(check, backup)
+        return
+    if name is None:
+        raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
+    from karat.studio.opening.running import chosen_token, prepare
+
+    with Bar() as progress:
+        chosen = chosen_token(token, token_file)
+        wanted = name, store, StudioOptions(**asked), assessors, host, port, chosen
+        opened = prepare(*wanted, progress, _tell)
+    with opened:
+        _serve(opened, not no_browser)
+
+
+def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
+    """Check a store or copy it."""
+    from karat.studio.export.formats import check_studio
+    from karat.studio.store.store import Store
+
+    if backup:
+        with Store.reading(backup[0]) as store:
+            store.backup(backup[1])
+        _tell(f"{backup[0]} is copied to {backup[1]}")
+    if check:
+        found = check_studio(check)
+        _tell(f"{check}: {', '.join(f'{one.rows:,} {one.table}' for one in found.rows)}")
+        if found.problems:
+            raise InputError(f"{short(check)} is damaged: {'; '.join(found.problems)}")
+        _tell("No problems found.")
+
+
+def _serve(studio: OpenStudio, browser: bool) -> None:
+    """Answer until Ctrl-C; say how to get in before, and what was done after."""
+
+    def ready() -> None:
+        for one in studio.people:
+            _tell(f"{visible(one.name)} ({one.role}): {studio.links[one.name]}")
+        owner = next((one for one in studio.people if one.role == "owner"), None)
+        if owner is None:
+            advice = f"make a link with `karat studio owner {visible(str(studio.store))}`"
+            _tell(f"No owner is left: {advice}.")
+        _tell_overlap(studio.opened, len(studio.people))
+        _tell("Press Ctrl-C to stop.")
+        if browser and owner:
+            _open(studio.links[owner.name])
+
+    studio.serve(ready)
+    studio.opened.check_there()
+    _tell(f"Stopped. Judgements: {studio.judged:,}. All is saved in {studio.store}.")
+
+
+def _tell_overlap(store: Store, people: int) -> None:
+    """Say that more people are needed than are invited: until then nothing is complete."""
+    from karat.studio.store.projects import project
+
+    if (overlap := project(store).settings.overlap) > people:
+        told = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
+        _tell(f"{told}: invite more with --assessor or on the owner's page.")
+
+
+def _open(address: str) -> None:
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _tell(line: str) -> None:
+    say([line + "\n"], None)
+    sys.stdout.flush()
+
+
+@click.command(name="export", cls=Command)
+@click.argument("store", metavar="STORE", type=click.Path())
+@click.argument("target", metavar="TARGET", type=click.Path())
+@option(
+    "-f --format format",
+    f"Format of TARGET: {', '.join(EXPORT_FORMATS)}. `all` is a folder with every format of the "
+    "project's tasks.",
+    choice(*EXPORT_FORMATS),
+    "all",
+    metavar="FORMAT",
+)
+@flag("--anonymous", "Write pseudonyms instead of the names of assessors.")
+@flag(
+    "--spreadsheet-safe",
+    "In csv, put an apostrophe before text that a spreadsheet would take for a formula.",
+)
+def export(store: str, target: str, format: str, anonymous: bool, spreadsheet_safe: bool) -> None:
+    """Export the judgements of a store, even while it is in use.
+
+    log has every row ever written, with times, undone and replaced answers; `karat studio import`
+    makes a store of it. labels has one label for each thing that was judged: the adjudicated one,
+    else that of the majority (the mean of ratings). Ties are named, and listed in ties. set is an
+    evaluation set for karat meta and karat estimate; nuggets, key and trec are for karat nuggets.
+    Exports name the systems. Nothing is overwritten: TARGET must not exist yet.
+
+    \b
+    karat studio export my.studio.sqlite judged
+    karat studio export my.studio.sqlite my-set --format set --anonymous
+    """
+    from karat.studio.export.formats import export_studio
+
+    written = export_studio(store, target, format, anonymous, spreadsheet_safe)
+    say([f"{visible(target)}: {', '.join(written)}\n"], None)
+
+
+@click.command(name="import", cls=Command)
+@click.argument("source", metavar="LOG", type=click.Path())
+@click.argument("store", metavar="STORE", type=click.Path())
+def import_log(source: str, store: str) -> None:
+    """Make a store from its log, or from a folder that `karat studio export` wrote.
+
+    `karat studio STORE` opens it and prints a new link for each assessor: earlier links do not
+    work with the new store. STORE must not exist yet.
+
+    \b
+    karat studio import judged copy.studio.sqlite
+    """
+    from karat.studio.export.log import restore
+
+    restore(source, store)
+    opens = f"`karat studio {visible(store)}` opens it, with new links"
+    say([f"{visible(store)}: made from {visible(source)}. {opens}.\n"], None)
+
+
+@click.command(name="owner", cls=Command)
+@click.argument("store", metavar="STORE", type=click.Path())
+@named("--name", "Name of the owner.", default="owner", metavar="NAME")
+@option("--port", "Port of the studio in the printed link.", whole(min=1, max=65535), PORT)
+def owner(store: str, name: str, port: int) -> None:
+    """Print a new owner's link of a studio.
+
+    Use it if the owner's link is lost or the owner was withdrawn. It needs no link, only a store
+    file that you may write to. The studio may be running. The earlier link of this owner and its
+    sessions end. The audit trail records it.
+
+    \b
+    karat studio owner my-set.studio.sqlite
+    """
+    from karat.studio.opening.running import recover_link
+
+    path = recover_link(store, name)
+    say([f"{visible(name)} (owner): http://127.0.0.1:{port}{path}\n"], None)

@@ -1,1 +1,0 @@
-"""Reports of the studio: results become documents."""

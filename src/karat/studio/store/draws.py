@@ -1,0 +1,47 @@
+"""Random orders from seeds, and probabilities of draws."""
+
+from __future__ import annotations
+
+import random
+
+_MASK = (1 << 64) - 1
+
+
+def mixed(seed: int, *numbers: int) -> int:
+    """Return a number below 2^53 that depends on a seed and numbers as if drawn at random.
+
+    The steps are those of splitmix64 (Steele, Lea and Flood 2014).
+    """
+    state = seed & _MASK
+    for number in numbers:
+        state = (state + number * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15) & _MASK
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+        state ^= state >> 31
+    return state >> 11
+
+
+def share(seed: int, *numbers: int) -> float:
+    """Return a number from 0 to below 1, by a seed and numbers."""
+    found: float = mixed(seed, *numbers) / 2**53
+    return found
+
+
+def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
+    """Return the ids of outputs in the order in which a set has them: ids tell no systems.
+
+    Browsers see ids, and everybody may guess a seed and compute an order from it: the order depends
+    on the `digest` of the set, too, which nobody can compute who does not have the set.
+    """
+    ids = list(range(1, count + 1))
+    random.Random(f"{seed} {digest}").shuffle(ids)
+    return ids
+
+
+NOT_RANDOM = "not random"
+"""Begins the reason of items that were chosen otherwise; the store has 1 as their probability."""
+
+
+def drawn_with(probability: float, reason: str) -> float | None:
+    """Return the probability of a draw; None for an item that was not drawn at random."""
+    return None if reason.startswith(NOT_RANDOM) else probability

