@@ -26,11 +26,11 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
+from karat.nuggets.prediction.evaluation import settings, tune
 from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
 from karat.nuggets.prediction.predictions import predict_support
-from karat.nuggets.prediction.tuning import settings, tune
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import forget_texts, smoothed_idf
@@ -90,8 +90,8 @@ def _judged(questions: list[Plain]) -> NuggetSet:
     ]
     runs = {f"run{k}": make_run(f"run{k}", run_answers) for k, run_answers in enumerate(answers)}
     rows = [
-        JudgedResponse(str(q), str(g), said[k], float(text in said[k]), f"run{k}")
-        for q, (nuggets, said) in enumerate(made)
+        JudgedResponse(str(q), str(g), responses[k], float(text in responses[k]), f"run{k}")
+        for q, (nuggets, responses) in enumerate(questions)
         for k in range(5, RUNS)
         for g, text in enumerate(nuggets)
     ]
@@ -101,7 +101,7 @@ def _judged(questions: list[Plain]) -> NuggetSet:
 
 def _with_intervals(nuggets: NuggetSet) -> None:
     """What `karat nuggets score` does after loading."""
-    found, how = predict_support(nuggets), Official()
+    predictions, measure = predict_support(nuggets), Official()
     for tag, run in nuggets.runs.items():
         decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
         measure.score(run, nuggets.key, decisions)

@@ -48,7 +48,7 @@ def rag24() -> tuple[NuggetKey, list[Run], Judgements]:
         for g, nugget in enumerate(row["nuggets"]):
             value = VALUES[nugget["assignment"]]
             judged.append(JudgedResponse(row["qid"], str(g), text, value, run))
-    runs = [make_run(tag, some) for tag, some in answers.items()]
+    runs = [make_run(tag, responses) for tag, responses in answers.items()]
     return make_key(questions.values()), runs, Judgements(tuple(judged))
 
 

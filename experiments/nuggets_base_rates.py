@@ -162,7 +162,7 @@ def outcomes(
     """A, F macro and F micro of every run, as they are shown without judgements."""
     pool, p = target.pool, model.probabilities(target.X)
     nothing = np.full(len(p), np.nan)
-    found = Predictions(pool, p, p > model.threshold, nothing, 0, spread=spread)
+    predictions = Predictions(pool, p, p > model.threshold, nothing, 0, spread=spread)
     key = make_key(pool.questions)
     for tag in pool.runs:
         run = target.runs[tag]
@@ -170,31 +170,35 @@ def outcomes(
         ends = predictions.intervals(run, decisions, HOW)
         if ends is None:
             continue
-        chances = {q.id: found.pool.answer(p, tag, q.id) for q in pool.questions}
-        told, shown = run_answers(pool.questions, run, decided, HOW, chances)
-        truth = _scores(_truth(found, target, run, chances))
-        yield list(_compared(ends, before(told, shown, decided), truth))
+        chances = {q.id: predictions.pool.answer(p, tag, q.id) for q in pool.questions}
+        expected, displayed = run_answers(pool.questions, run, decisions, HOW, chances)
+        truth = _scores(_truth(predictions, target, run, chances))
+        yield list(_compared(ends, before(expected, displayed, decisions), truth))
 
 
-def _truth(found: Predictions, target: Judged, run: Run, chances: dict[str, Floats]) -> RunAnswers:
+def _truth(
+    predictions: Predictions, target: Judged, run: Run, chances: dict[str, Floats]
+) -> RunAnswers:
     """What assessors say of the run itself."""
-    tables = {q.id: found.pool.answer(target.labels, run.tag, q.id) for q in target.pool.questions}
-    decided = {
+    tables = {
+        q.id: predictions.pool.answer(target.labels, run.tag, q.id) for q in target.pool.questions
+    }
+    decisions = {
         id: AnswerDecisions(table, np.ones(table.shape, bool)) for id, table in tables.items()
     }
-    return run_answers(target.pool.questions, run, decided, HOW, chances)[1]
+    return run_answers(target.pool.questions, run, decisions, HOW, chances)[1]
 
 
-def _scores(told: RunAnswers) -> list[float | None]:
-    kept = told.official.total > 0
-    if not kept.any():
-        return [float(told.share.mean()), None, None]
-    f = told.official.f(3.0)[kept]
-    return [float(told.share.mean()), float(f.mean()), float(told.official.sums().f(3.0))]
+def _scores(answers: RunAnswers) -> list[float | None]:
+    has_nuggets = answers.official.total > 0
+    if not has_nuggets.any():
+        return [float(answers.share.mean()), None, None]
+    f = answers.official.f(3.0)[has_nuggets]
+    return [float(answers.share.mean()), float(f.mean()), float(answers.official.summed().f(3.0))]
 
 
 def before(
-    told: RunAnswers, shown: RunAnswers, decided: dict[str, AnswerDecisions]
+    expected: RunAnswers, displayed: RunAnswers, decisions: dict[str, AnswerDecisions]
 ) -> RunIntervals:
     """The intervals as they were."""
     answered = np.mean([len(answer.values) > 0 for answer in decisions.values()])
@@ -204,8 +208,8 @@ def before(
     first = score_interval(expected.share, share, len(expected.share)).around(point_scores[0])
     if not has_nuggets.any():
         return RunIntervals(first, None, None)
-    f = told.official.f(3.0)[kept]
-    whole = np.array([told.official.sums().f(3.0)])
+    f = expected.official.f(3.0)[has_nuggets]
+    pooled_f = np.array([expected.official.summed().f(3.0)])
     return RunIntervals(
         first,
         score_interval(f, macro, len(f)).around(point_scores[1]),
@@ -273,9 +277,9 @@ def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
     show_spread("both", both, "", np.concatenate([item.labels for item in sets.values()]))
 
 
-def show_spread(name: str, one: ShiftVariances, away: str, labels: Floats) -> None:
-    numbers = " | ".join(f"{x:.3f}" for x in one[:3])
-    freedom = f"{one.questions:.0f}, {one.runs:.0f}"
+def show_spread(name: str, spread: ShiftVariances, away: str, labels: Floats) -> None:
+    numbers = " | ".join(f"{x:.3f}" for x in spread[:3])
+    freedom = f"{spread.questions:.0f}, {spread.runs:.0f}"
     print(f"| {name} | {numbers} | {freedom} | {away} | {(labels > 0).mean():.3f} |")
 
 
@@ -330,20 +334,41 @@ def few_topics() -> None:
     print("\n| judged runs | topics | pairs | measured", end=" | ")
     print("A | width | F macro | width | F micro | width |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for runs, some in ((0, 0), (1, 1), (1, 3), (1, 5), (1, 21), (2, 5), (3, 5), (5, 5), (22, 2)):
-        told, about = set(tags[1 : 2 * runs : 2]), set(topics[:some])
-        kept = [r for r in whole.judgements.rows if r.run in told and r.question in about]
-        found = predict_support(replace(whole, judgements=Judgements(tuple(kept))))
-        cells = [str(runs), str(some), str(len(kept)), str(found.errors(HOW).share is not None)]
+    for runs, n_topics in (
+        (0, 0),
+        (1, 1),
+        (1, 3),
+        (1, 5),
+        (1, 21),
+        (2, 5),
+        (3, 5),
+        (5, 5),
+        (22, 2),
+    ):
+        judged_runs, about = set(tags[1 : 2 * runs : 2]), set(topics[:n_topics])
+        kept_rows = [
+            r for r in nuggets.judgements.rows if r.run in judged_runs and r.question in about
+        ]
+        predictions = predict_support(replace(nuggets, judgements=Judgements(tuple(kept_rows))))
+        cells = [
+            str(runs),
+            str(n_topics),
+            str(len(kept_rows)),
+            str(predictions.errors(HOW).share is not None),
+        ]
         ends = []
         for tag in tags[::2]:
-            run = whole.runs[tag]
-            decided = decide_run(run, whole.key, Judgements(tuple(kept)), found.guess(tag))
-            mine = Judgements(tuple(r for r in whole.judgements.rows if r.run == tag))
-            score = decide_run(run, whole.key, mine)
-            chances = {q: found.pool.answer(found.probabilities, tag, q) for q in topics}
-            truth = run_answers(list(whole.key.questions.values()), run, score, HOW, chances)[1]
-            ends.append((found.intervals(run, decided, HOW), _scores(truth)))
+            run = nuggets.runs[tag]
+            decisions = decide_run(
+                run, nuggets.key, Judgements(tuple(kept_rows)), predictions.guess(tag)
+            )
+            own_judgements = Judgements(tuple(r for r in nuggets.judgements.rows if r.run == tag))
+            score = decide_run(run, nuggets.key, own_judgements)
+            chances = {
+                q: predictions.pool.answer(predictions.probabilities, tag, q) for q in topics
+            }
+            truth = run_answers(list(nuggets.key.questions.values()), run, score, HOW, chances)[1]
+            ends.append((predictions.intervals(run, decisions, HOW), _scores(truth)))
         for k in range(3):
             inside = [interval[k].low <= truth[k] <= interval[k].high for interval, truth in ends]
             cells += [

@@ -45,6 +45,7 @@ from karat.nuggets.prediction.calibrated import (
     fit_calibrated,
     fit_logistic,
 )
+from karat.nuggets.prediction.evaluation import best_trial, settings, trial
 from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
 from karat.nuggets.prediction.intervals import score_errors, score_interval
 from karat.nuggets.prediction.likeness import Likeness
@@ -58,7 +59,6 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.prediction.tuning import best_trial, settings, trial
 from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200
@@ -101,7 +101,7 @@ class Unplaced(UnjudgedEvidence):
         return np.zeros(len(self.pool.cell_nugget))
 
 
-def chosen(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
+def choose_classifier(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
     """Choose inside the training folds; and the share of folds in which that was `calibrated`.
 
     While a fold is left out, smaller ones of the others tell which classifier agrees better. (LOTO
@@ -112,14 +112,16 @@ def chosen(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
     carried, estimates, choices = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
     for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
-        seen = FoldedCells(pool, np.where(train, labels, np.nan), apart)
-        mine = cross_validate(seen, X)
-        paper = best_trial([trial(seen, one) for one in settings(base)])
-        taken.append(mine.agreement.f > paper.agreement.f)
-        chosen, here = mine if taken[-1] else paper, cells.fold == k
-        carried[here] = chosen.carried[here]
-        estimates[here] = mine.probabilities[here] if taken[-1] else chosen.carried[here]
-    return cells.agreement(carried, estimates), float(np.mean(taken))
+        training_cells = FoldedCells(pool, np.where(train, labels, np.nan), apart)
+        calibrated = cross_validate(training_cells, X)
+        paper = best_trial([trial(training_cells, setting) for setting in settings(base)])
+        choices.append(calibrated.agreement.f > paper.agreement.f)
+        choice, is_test = calibrated if choices[-1] else paper, cells.fold == k
+        carried[is_test] = choice.carried[is_test]
+        estimates[is_test] = (
+            calibrated.probabilities[is_test] if choices[-1] else choice.carried[is_test]
+        )
+    return cells.agreement(carried, estimates), float(np.mean(choices))
 
 
 def _f(carried: np.ndarray, yes: np.ndarray) -> float:
@@ -164,7 +166,7 @@ def judgements(
     return loto, loso
 
 
-def coverage(pool: Pool, found: CrossValidation, labels: Floats) -> None:
+def coverage(pool: Pool, validated: CrossValidation, labels: Floats) -> None:
     """Each run in turn: errors of the others, its interval on half of the topics."""
     guessed = pool.question_scores(validated.probabilities)
     official = pool.question_scores((labels > 0).astype(float))
@@ -224,13 +226,13 @@ def halves(name: str) -> None:
         questions = [q for i, q in enumerate(key.questions.values()) if i % 2 == part]
         pool, labels = pooled(make_key(questions), runs, human_judgements)
         X = evidence(pool)
-        topics = FoldedCells(pool, labels, pool.cell_question % min(len(some), 10))
+        topics = FoldedCells(pool, labels, pool.cell_question % min(len(questions), 10))
         row(f"{title}: normalised once, LOTO", nested(topics, settings(BASES["normalised, once"])))
         row(f"{title}: calibrated, LOTO", cross_validate(topics, X).agreement)
         bare = cross_validate(topics, X, Unplaced(pool))
         row(f"{title}: the same without the place in the key", bare.agreement)
-        found = cross_validate(FoldedCells(pool, labels, folds(pool, "system")), X, Likeness(pool))
-        row(f"{title}: calibrated, LOSO", found.agreement)
+        loso = cross_validate(FoldedCells(pool, labels, folds(pool, "system")), X, Likeness(pool))
+        row(f"{title}: calibrated, LOSO", loso.agreement)
 
 
 def transfer(pools: dict[str, tuple[Pool, Floats, Floats]]) -> None:

@@ -85,7 +85,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
 
 def micro(pool: Pool, cells: Floats, labels: Floats) -> tuple[Floats, Floats]:
     yes = (labels > 0).astype(float)
-    guessed, official = (pool_stats(pool, x, HOW).sums().f(3.0) for x in (cells, yes))
+    guessed, official = (pool_stats(pool, x, HOW).summed().f(3.0) for x in (cells, yes))
     return guessed, official
 
 
@@ -218,11 +218,11 @@ def draw(nuggets: NuggetSet, keep: Keep, step: int) -> dict[str, RunDraw]:
         kept_rows = keep(list(own_judgements(nuggets, tag).rows))
         if k % step:
             continue
-        others = (row for row in nuggets.judgements.rows if row.run != tag)
-        some = replace(nuggets, judgements=Judgements((*others, *kept)))
-        told = predict_support(some)
-        decided = decide_run(run, some.key, some.judgements, told.guess(tag))
-        ends = told.intervals(run, decided, HOW)
+        other_rows = (row for row in nuggets.judgements.rows if row.run != tag)
+        reduced_set = replace(nuggets, judgements=Judgements((*other_rows, *kept_rows)))
+        predictions = predict_support(reduced_set)
+        decisions = decide_run(run, reduced_set.key, reduced_set.judgements, predictions.guess(tag))
+        ends = predictions.intervals(run, decisions, HOW)
         assert ends is not None
         is_own = predictions.pool.cell_run == predictions.pool.runs.index(tag)
         runs_drawn[tag] = RunDraw(
@@ -244,7 +244,7 @@ class Truth:
                 decisions = decide_run(run, nuggets.key, judgements)
                 scores[tag] = scores_shown(run, nuggets, decisions)
             pool = make_pool(nuggets.key, [run])
-            self.labels[tag] = run_labels(pool, own(nuggets, tag)) > 0
+            self.labels[tag] = run_labels(pool, own_judgements(nuggets, tag)) > 0
 
 
 def shown_part(
@@ -281,7 +281,9 @@ def own_judgements(nuggets: NuggetSet, tag: str) -> Judgements:
     return Judgements(tuple(row for row in nuggets.judgements.rows if row.run == tag))
 
 
-def scores_shown(run: Run, nuggets: NuggetSet, decided: dict[str, AnswerDecisions]) -> list[float]:
+def scores_shown(
+    run: Run, nuggets: NuggetSet, decisions: dict[str, AnswerDecisions]
+) -> list[float]:
     """A, F macro and F micro."""
     score = HOW.score(run, nuggets.key, decisions)
     return [mean_shares(score_shares(run, nuggets.key, decisions)).A, score.macro.f, score.micro.f]
@@ -320,8 +322,8 @@ def main() -> None:
         )
         print("| errors of A: | bias | between | within |\n|---|---|---|---|")
         for title, cells in (("one step", held.probabilities), ("anew", exact.probabilities)):
-            found = score_errors(pool.question_scores(cells), pool.question_scores(labels))
-            print(f"| {title} | " + " | ".join(f"{x:.5f}" for x in found[:3]) + " |")
+            errors = score_errors(pool.question_scores(cells), pool.question_scores(labels))
+            print(f"| {title} | " + " | ".join(f"{x:.5f}" for x in errors[:3]) + " |")
         doubt = MeasuredErrors(pool, held.probabilities, held.carried, labels).doubt()
         noise = label_noise(pool, labels)
         print(f"\nIdentical responses are labelled differently: {noise:.3f}; doubt {doubt:.2f}.")

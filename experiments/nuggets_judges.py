@@ -113,7 +113,7 @@ def strictly(nuggets: NuggetSet) -> None:
     print("|---|---|---|")
     for name, judged_set, step in (("", half, 2), ("the built-in classifier, ", none, 1)):
         for strict in (False, True):
-            found = predict_support(given, strict=strict)
+            predictions = predict_support(judged_set, strict=strict)
             errors = []
             for true_run in truth[::step]:
                 guess = predictions.guess(true_run.run.tag)

@@ -19,10 +19,10 @@ from dataclasses import replace
 
 from nugget_sets import SETS, pooled
 
+from karat.nuggets.prediction.evaluation import settings
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import assessor_agreement
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import settings
 
 HEAD = "| setting | threshold | its F | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
 

@@ -24,9 +24,9 @@ from itertools import product
 import numpy as np
 from nugget_sets import SETS, pooled
 
-from karat.arithmetic import logit
 from karat.nuggets.prediction import likeness as likenesses
-from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic
+from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic, logit
+from karat.nuggets.prediction.evaluation import fold_guesses
 from karat.nuggets.prediction.evidence import NAMES, SENTENCES, UnjudgedEvidence, evidence
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.paper import Paper, ngram_scores
@@ -40,7 +40,6 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import fold_guesses
 from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.keys_and_runs import make_key
 
@@ -166,8 +165,8 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
         ("without the place in the key", Unplaced(pool), None),
         ("as it is, the other set as prior", UnjudgedEvidence(pool), prior),
     ):
-        found = cross_validate(FoldedCells(pool, labels, fold), X, further, prior=start)
-        row = numbers_of(found.agreement, found.probabilities, labels)
+        validated = cross_validate(FoldedCells(pool, labels, fold), X, further, prior=start)
+        row = numbers_of(validated.agreement, validated.probabilities, labels)
         print(f"| {title} | {row} |", flush=True)
     show("without place and echoes; so are all below", X, mixed())
     show("without difficulties", X, plain())

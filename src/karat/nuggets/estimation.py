@@ -22,14 +22,20 @@ from karat.estimation.estimates import (
     estimate_sample,
     sample_differences,
 )
-from karat.estimation.judge_values import JudgeValues, check_names, fill_missing
 from karat.estimation.planning import plan_draws, plan_units
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import (
+    Grouping,
+    JudgeValues,
+    Sample,
+    Scale,
+    check_names,
+    designed,
+    fill_missing,
+)
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
-from karat.estimation.units import Grouping, designed
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
-from karat.evalset.judge_kinds import MODEL, PERSON
+from karat.evalset.judgements import MODEL, PERSON
 from karat.evalset.reading import Reading
 from karat.nuggets.prediction.intervals import (
     FEWEST_RUNS,
@@ -55,7 +61,7 @@ from karat.nuggets.sets.keys_and_runs import Response, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
-from karat.stats.estimates.intervals import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
+from karat.stats.estimates import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
 from karat.stats.resampling import SEED
 
 UNIT = "question"

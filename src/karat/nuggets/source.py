@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from karat.evalset.kinds import SetKind
-from karat.gating.sources import Source
+from karat.evalset.catalogue import SetKind
+from karat.gating.items import Source
 
 NUGGETS = Source(
     read="karat.nuggets.results.item_scores:read_questions",

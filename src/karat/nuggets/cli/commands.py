@@ -9,9 +9,8 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.old_names import note
 from karat.cli.parameters import OUTPUT, choice, flag, option
-from karat.cli.show import check_output, show
+from karat.cli.show import check_output, note, show
 from karat.errors import InputError
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar

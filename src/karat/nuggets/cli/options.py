@@ -23,7 +23,6 @@ from karat.cli.parameters import (
     option,
     path,
 )
-from karat.cli.show import note
 from karat.errors import InputError
 from karat.nuggets.sets.judgements import HALF, TIES
 from karat.progress import Progress

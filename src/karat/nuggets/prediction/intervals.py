@@ -40,8 +40,8 @@ from karat.nuggets.sets.judgements import SUPPORT
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
-from karat.stats.significance.permutation import paired_permutation
-from karat.stats.significance.verdicts import UNDECIDED, verdict
+from karat.stats.paired_tests import paired_permutation
+from karat.stats.significance import UNDECIDED, verdict
 
 
 class ScoreErrors(NamedTuple):

@@ -23,8 +23,7 @@ from karat.arithmetic import inverse_symmetric, log, logit, product, solve_symme
 from karat.arrays import Floats, Ints, np
 from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.words import ENGLISH, code_points, cut_sentences
-from karat.text.recipe import Ragged
-from karat.text.tokens import Vocab
+from karat.text.tokens import Ragged, Vocab
 
 _LEAST = 0.05  # informativeness of a word that all nuggets of a question have
 _UNITS = ((1, 1.0), (3, 0.75))  # stems and characters: how many make a unit; in what share at most

@@ -43,7 +43,7 @@ from karat.nuggets.sets.keys_and_runs import NuggetKey, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.distributions import student_quantile
-from karat.stats.significance.verdicts import UNDECIDED, interval_verdict
+from karat.stats.significance import UNDECIDED, interval_verdict
 
 AVERAGES = ("micro", "macro")
 FAR = 0.1

@@ -55,7 +55,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, check_that, returned
 from karat.settings import Named, parse_settings
-from karat.stats.judges.kappa import Kappa, cohen_kappa
+from karat.stats.judges import Kappa, cohen_kappa
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,10 @@ from karat.nuggets.report.scores import (
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
-from karat.report.charts.forest import Change, Forest
-from karat.report.charts.models import Bars, Interval, Line, Point, Scatter
+from karat.report.charts.models import Bars, Change, Forest, Interval, Line, Point, Scatter
 from karat.report.charts.svg.frame import shorten
-from karat.report.model.phrases import signed
-from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
-from karat.report.page.markup import data, element, quote
+from karat.report.markup import data, element, quote
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
 
 if TYPE_CHECKING:
     from karat.nuggets.prediction.intervals import Significance

@@ -10,8 +10,7 @@ from karat.llm.report import usage_sentence, usage_tables
 from karat.nuggets.report.evaluation import contents_answer
 from karat.nuggets.report.scores import number, records
 from karat.nuggets.sets.nugget_set import short_places
-from karat.report.model.cells import several
-from karat.report.model.table import Column, Document, Figure, Row, Table
+from karat.report.model import Column, Document, Figure, Row, Table, several
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting import DraftedNuggets

@@ -10,12 +10,30 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table, number, records
 from karat.nuggets.results.notes import percentage
-from karat.report.charts.figures import chart_figure, intervals_figure
-from karat.report.charts.forest import Change, Forest
-from karat.report.charts.models import Curve, Curves, Interval, Knot, Line, Point, Scatter
-from karat.report.model.cells import several
-from karat.report.model.phrases import signed, span
-from karat.report.model.table import Block, Column, Document, Figure, Gallery, Table
+from karat.report.charts.models import (
+    Change,
+    Curve,
+    Curves,
+    Forest,
+    Interval,
+    Knot,
+    Line,
+    Point,
+    Scatter,
+    chart_figure,
+    intervals_figure,
+)
+from karat.report.model import (
+    Block,
+    Column,
+    Document,
+    Figure,
+    Gallery,
+    Table,
+    several,
+    signed,
+    span,
+)
 
 if TYPE_CHECKING:
     from karat.nuggets.prediction.official_scores import JudgementAgreement

@@ -12,14 +12,23 @@ from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
 from karat.nuggets.results.scoring import score_name
-from karat.report.charts.figures import intervals_figure
-from karat.report.charts.forest import Change, Forest
-from karat.report.charts.models import Interval
-from karat.report.model.cells import several
-from karat.report.model.phrases import listing, sentence_case, signed, span
-from karat.report.model.table import Block, Column, Document, Figure, Gallery, Row, Table
+from karat.report.charts.models import Change, Forest, Interval, intervals_figure
+from karat.report.model import (
+    Block,
+    Column,
+    Document,
+    Figure,
+    Gallery,
+    Row,
+    Table,
+    listing,
+    sentence_case,
+    several,
+    signed,
+    span,
+)
 from karat.results import MadeRows
-from karat.stats.significance.verdicts import SIGNIFICANCE_LEVEL, UNDECIDED
+from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
     from karat.nuggets.results.changes import NuggetChanges

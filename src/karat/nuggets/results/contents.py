@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
 from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.formats.loading import LISTER, read_nuggets, set_name
@@ -19,8 +19,7 @@ from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements, PairKey
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.stats.judges.kappa import cohen_kappa
-from karat.stats.judges.standing import JudgeTable, judge_table
+from karat.stats.judges import JudgeTable, cohen_kappa, judge_table
 
 
 class CensusMean(NamedTuple):

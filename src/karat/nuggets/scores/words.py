@@ -29,11 +29,8 @@ from karat.nuggets.sets.keys_and_runs import Nugget, Run
 from karat.progress import Progress, silent
 from karat.storage.digests import text_digest
 from karat.storage.output import FilePath
-from karat.text.recipe import Ragged, select
 from karat.text.segments import STRIDE, Lines, Segments, Strings, Texts, batches
-from karat.text.stemmers import stem_words
-from karat.text.stopwords import stop_words
-from karat.text.tokens import Vocab, tokenize
+from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
 TOKENIZER = "intl"
 BATCH = 4096

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON, check_kinds
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, check_kinds
 from karat.nuggets.sets.keys_and_runs import Response, normal
 from karat.storage.digests import data_digest
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.judge_kinds import ADJUDICATED, MODEL, PERSON, no_kind
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, no_kind
 from karat.evalset.reading import Place, Reading
 from karat.nuggets.sets.judgements import (
     HALF,

@@ -20,8 +20,7 @@ from karat.evalset.judgements import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.assignment.drawn import NOT_RANDOM, drawn_with
-from karat.studio.assignment.rounds import add_units
+from karat.studio.sampling import add_units
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.assignments import shown_in
 from karat.studio.store.draws import NOT_RANDOM, drawn_with

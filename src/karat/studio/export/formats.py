@@ -18,7 +18,7 @@ from karat.evalset.saving import (
 )
 from karat.nuggets.formats.json_lines import jsonl_lines
 from karat.nuggets.formats.text_files import trec_files
-from karat.storage.paths import as_path
+from karat.storage.output import as_path
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (
     Label,

@@ -11,12 +11,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from karat.evalset.judge_kinds import ADJUDICATED, PERSON
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.export.contents import Answer, Contents
-from karat.studio.export.decided import decided_label, pair_name
-from karat.studio.export.preferences import MAJORITY, TIE, WON, pair_labels
+from karat.studio.export.contents import Contents, ExportedAnswer
 from karat.studio.export.sets import NUGGETS, nuggets_of
 from karat.studio.export.spans import csv_line
 from karat.studio.export.values import (

@@ -12,13 +12,13 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import Place, Reading
 from karat.evalset.sets import EvalSet
+from karat.nuggets.formats.json_lines import jsonl_lines, take_rows
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
-from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.export.contents import Contents, Item
-from karat.studio.export.decided import decided_label
-from karat.studio.export.preferences import counted
-from karat.studio.export.values import WIN, dimensions_of, rated_values
+from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
+from karat.studio.export.contents import Contents, Item, read_contents
+from karat.studio.export.values import WIN, counted, decided_label, dimensions_of, rated_values
+from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 
 NUGGETS = "nuggets"
@@ -98,7 +98,7 @@ def _question(item: Item) -> str:
     return "" if item.source in (None, item.segment) else str(item.source)
 
 
-def _labels(contents: Contents) -> Iterator[JudgedResponse]:
+def _nugget_judgements(contents: Contents) -> Iterator[JudgedResponse]:
     for one in contents.of_task(NUGGETS):
         judge = contents.names[one.assessor]
         for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
@@ -116,3 +116,27 @@ def _judged(
     output = contents.outputs[id]
     question = contents.items[output.item].segment
     return JudgedResponse(question, nugget, output.text, value, output.system, judge, kind=kind)
+
+
+def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> EvalSet:
+    """Return ratings, penalties, scores and win shares with their draws.
+
+    Args:
+        path: the store; another process may be using it.
+        reading: a reading, which a store does not need: what it holds was checked.
+        anonymous: use pseudonyms instead of the names of assessors.
+    """
+    with Store.reading(path) as store, store.intact():
+        return evalset_of(read_contents(store, anonymous))
+
+
+def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
+    """Put the key, the runs and every current label of a store into a draft."""
+    with Store.reading(path) as store, store.intact():
+        put_nuggets(read_contents(store), str(path), draft)
+
+
+def put_nuggets(contents: Contents, name: str, draft: NuggetDraft) -> None:
+    """Put the key, the runs and every current label of a project into a draft."""
+    lines = enumerate(jsonl_lines(nuggets_of(contents)), 1)
+    take_rows(((Place(name, number), json.loads(line)) for number, line in lines), draft)
