@@ -194,7 +194,7 @@ def _scores(answers: RunAnswers) -> list[float | None]:
     if not has_nuggets.any():
         return [float(answers.share.mean()), None, None]
     f = answers.official.f(3.0)[has_nuggets]
-    return [float(answers.share.mean()), float(f.mean()), float(answers.official.summed().f(3.0))]
+    return [float(answers.share.mean()), float(f.mean()), float(answers.official.sums().f(3.0))]
 
 
 def before(
@@ -209,7 +209,7 @@ def before(
     if not has_nuggets.any():
         return RunIntervals(first, None, None)
     f = expected.official.f(3.0)[has_nuggets]
-    pooled_f = np.array([expected.official.summed().f(3.0)])
+    pooled_f = np.array([expected.official.sums().f(3.0)])
     return RunIntervals(
         first,
         score_interval(f, macro, len(f)).around(point_scores[1]),

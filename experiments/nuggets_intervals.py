@@ -85,7 +85,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
 
 def micro(pool: Pool, cells: Floats, labels: Floats) -> tuple[Floats, Floats]:
     yes = (labels > 0).astype(float)
-    guessed, official = (pool_stats(pool, x, HOW).summed().f(3.0) for x in (cells, yes))
+    guessed, official = (pool_stats(pool, x, HOW).sums().f(3.0) for x in (cells, yes))
     return guessed, official
 
 

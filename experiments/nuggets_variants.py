@@ -24,8 +24,9 @@ from itertools import product
 import numpy as np
 from nugget_sets import SETS, pooled
 
+from karat.arithmetic import logit
 from karat.nuggets.prediction import likeness as likenesses
-from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic, logit
+from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic
 from karat.nuggets.prediction.evaluation import fold_guesses
 from karat.nuggets.prediction.evidence import NAMES, SENTENCES, UnjudgedEvidence, evidence
 from karat.nuggets.prediction.likeness import Likeness

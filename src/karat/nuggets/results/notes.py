@@ -58,8 +58,8 @@ def _model(judge: ModelJudge) -> str:
     if not judge.used:
         return (
             f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
-            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes {MIN_MODEL_LABELS}, "
-            f"{MIN_MODEL_LABELS_OF_A_KIND} of them carried and {MIN_MODEL_LABELS_OF_A_KIND} not)."
+            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes "
+            f"{MIN_MODEL_LABELS}, {MIN_MODEL_LABELS_OF_A_KIND} of them carried and {MIN_MODEL_LABELS_OF_A_KIND} not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "

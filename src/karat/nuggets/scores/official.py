@@ -320,7 +320,7 @@ def jackknife_pseudo_values(stats: NuggetStats, beta: float) -> Floats:
 
 
 def pool_stats(pool: Pool, cells: Floats, official: Official) -> NuggetStats:
-    """Return runs x questions from values of cells; a question without a response returns nothing."""
+    """Return runs x questions from values of cells; without a response nothing is returned."""
     best = np.nan_to_num(pool.answers(cells))
     weight = np.concatenate(
         [_EMPTY, *(nugget_weights(q, official.weights) for q in pool.questions)]
