@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 from nuggets.nugget_world import world
 from scipy import stats

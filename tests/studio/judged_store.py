@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from karat.studio.assignment.next_item import next_assignment
-
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.studio.assignment import next_assignment
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.projects import import_set

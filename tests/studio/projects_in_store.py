@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from karat.studio.assignment.next_item import next_assignment
-
 import karat as kt
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.studio.assignment import next_assignment
 from karat.studio.store.assessors import assessor_of, invite
 from karat.studio.store.judgements import SentJudgement, StoredRow, judge
 from karat.studio.store.projects import import_set

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
-from karat.studio.assignment.next_item import next_assignment
 
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import normal
+from karat.studio.assignment import next_assignment
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import FORMATS, export_store
 from karat.studio.export.labels import labels_of

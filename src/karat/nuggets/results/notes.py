@@ -59,7 +59,8 @@ def _model(judge: ModelJudge) -> str:
         return (
             f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
             f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes "
-            f"{MIN_MODEL_LABELS}, {MIN_MODEL_LABELS_OF_A_KIND} of them carried and {MIN_MODEL_LABELS_OF_A_KIND} not)."
+            f"{MIN_MODEL_LABELS}, {MIN_MODEL_LABELS_OF_A_KIND} of them carried and "
+            f"{MIN_MODEL_LABELS_OF_A_KIND} not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "

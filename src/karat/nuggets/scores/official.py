@@ -352,7 +352,7 @@ def run_answers(
     official: Official,
     probabilities: Mapping[str, Floats],
 ) -> tuple[RunAnswers, RunAnswers]:
-    """Return a run's expected answers, with probabilities in place of guesses, and its decided ones.
+    """Return a run's expected answers, with probabilities for guesses, and its decided ones.
 
     All questions have nuggets.
     """
