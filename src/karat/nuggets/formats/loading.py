@@ -20,24 +20,25 @@ from karat.progress import Progress, silent
 from karat.registry import Registry
 
 LISTER = "karat nuggets describe"
-_JSONL, _RAG, _TREC, _UNITS = (
-    f"karat.nuggets.formats.{name}" for name in ("jsonl", "rag", "trec", "units")
-)
+_JSON = "karat.nuggets.formats.json_lines"
+_TEXT_FILES = "karat.nuggets.formats.text_files"
 FORMATS = Registry(
     "nugget_formats",
     "format",
     {
-        "jsonl": SetFormat(f"{_JSONL}:read_jsonl", writer=f"{_JSONL}:jsonl_lines"),
-        "rag": SetFormat(f"{_RAG}:read_rag", members=("qid",), writer=f"{_RAG}:rag_lines"),
-        "trec": SetFormat(f"{_TREC}:read_folder", holds=(KEY,), writer=f"{_TREC}:trec_files"),
-        "units": SetFormat(
-            f"{_UNITS}:read_units", holds=("SCUs.txt",), writer=f"{_UNITS}:units_files"
+        "jsonl": SetFormat(f"{_JSON}:read_jsonl", writer=f"{_JSON}:jsonl_lines"),
+        "rag": SetFormat(f"{_JSON}:read_rag", members=("qid",), writer=f"{_JSON}:rag_lines"),
+        "trec": SetFormat(
+            f"{_TEXT_FILES}:read_folder", holds=(KEY,), writer=f"{_TEXT_FILES}:trec_files"
         ),
-        "units-run": SetFormat(f"{_UNITS}:read_summary"),
-        "units-labels": SetFormat(f"{_UNITS}:read_label"),
-        "trec-key": SetFormat(f"{_TREC}:read_key"),
-        "trec-run": SetFormat(f"{_TREC}:read_runs"),
-        "trec-judged": SetFormat(f"{_TREC}:read_judgements"),
+        "units": SetFormat(
+            f"{_TEXT_FILES}:read_units", holds=("SCUs.txt",), writer=f"{_TEXT_FILES}:units_files"
+        ),
+        "units-run": SetFormat(f"{_TEXT_FILES}:read_summary"),
+        "units-labels": SetFormat(f"{_TEXT_FILES}:read_label"),
+        "trec-key": SetFormat(f"{_TEXT_FILES}:read_key"),
+        "trec-run": SetFormat(f"{_TEXT_FILES}:read_runs"),
+        "trec-judged": SetFormat(f"{_TEXT_FILES}:read_judgements"),
     },
     check=catalogue.check_format,
 )
