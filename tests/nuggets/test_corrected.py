@@ -51,7 +51,7 @@ def test_of_identical_responses_the_best_counts_or_ones_own(
     judged: list[JudgedResponse], own: str | None
 ) -> None:
     responses = [Response("x"), Response("y")]
-    found = decide(QUESTION, responses, Judgements(tuple(judged)), own=own)
+    found = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
     wanted = []
     for response in responses:
         for nugget in QUESTION.nuggets:

@@ -60,7 +60,7 @@ def wrong(done: NuggetScoring) -> float:
 
 
 def heard(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
-    found = predict_support(told(*rows), rule=rule).heard
+    found = predict_support(told(*rows), classifier=rule).heard
     assert found is not None
     return found.models
 

@@ -58,7 +58,7 @@ def test_shares_are_the_human_scores_of_the_evaluation_set(
         given = rag24.key, rag24.judgements
         best = score_shares(run, rag24.key, decide_run(run, *given))
         for row, high in zip(
-            score_shares(run, rag24.key, decide_run(run, *given, own=tag)), best, strict=True
+            score_shares(run, rag24.key, decide_run(run, *given, run_tag=tag)), best, strict=True
         ):
             texts = [some.text for some in run.responses(row.question)]
             if not texts:

@@ -56,7 +56,7 @@ def scores_of(found: NuggetEvaluation, carried: np.ndarray, kind: str) -> list[f
 
 def official(kind: str) -> list[float]:
     how = Official(2.0)
-    told = [how.score(run, KEY, decide_run(run, KEY, JUDGED, own=run.tag)) for run in RUNS]
+    told = [how.score(run, KEY, decide_run(run, KEY, JUDGED, run_tag=run.tag)) for run in RUNS]
     return [getattr(one, kind).f for one in told]
 
 

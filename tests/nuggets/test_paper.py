@@ -303,7 +303,7 @@ def test_all_in_one_call() -> None:
 
 def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     nuggets = without("run0")
-    found = predict_support(nuggets, rule=Paper())
+    found = predict_support(nuggets, classifier=Paper())
     assert (found.classifier, found.learned) == (Paper.name, len(nuggets.judgements.rows))
     run = SET.runs["run0"]
     decided = decide_run(run, KEY, nuggets.judgements, found.guess("run0"))
@@ -322,7 +322,7 @@ def test_without_judgements_there_is_a_threshold() -> None:
     """More than 2^-n of what the description itself would score."""
     none = replace(SET, judgements=Judgements(()))
     for rule in (Paper(), Paper(1, "count"), Paper(3, normalised=True)):
-        found = predict_support(none, rule=rule)
+        found = predict_support(none, classifier=rule)
         shares = ngram_scores(found.pool, replace(rule, normalised=True))
         assert (found.carried == (shares > 0.5**rule.n)).all()
         assert 0 < found.carried.mean() < 1
@@ -337,8 +337,8 @@ def test_without_judgements_there_is_a_threshold() -> None:
 def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
     with pytest.raises(InputError, match="learns thresholds of threshold_model=nugget from judge"):
-        predict_support(none, rule=Paper(threshold_model="nugget"))
-    found = predict_support(none, rule=Paper(1, threshold=3.0))
+        predict_support(none, classifier=Paper(threshold_model="nugget"))
+    found = predict_support(none, classifier=Paper(1, threshold=3.0))
     assert (found.carried == (ngram_scores(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]
     decided = decide_run(run, KEY, None, found.guess("run5"))
@@ -347,7 +347,7 @@ def test_thresholds_need_judgements_or_a_number() -> None:
 
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
     one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
-    found = predict_support(one, rule=Paper())
+    found = predict_support(one, classifier=Paper())
     assert found.measured is None
     run = SET.runs["run5"]
     assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
@@ -357,7 +357,7 @@ def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("physicist named\nin 1900\nmeanwhile people often\n" * 3)
     for kind in (Paper, Calibrated):
         rules = [kind(idf=name) for name in ("pooled", str(tmp_path / "c.txt"))]
-        first, second = (predict_support(without("run0"), rule=rule) for rule in rules)
+        first, second = (predict_support(without("run0"), classifier=rule) for rule in rules)
         assert (first.probabilities != second.probabilities).any()
 
 
@@ -390,10 +390,10 @@ def test_a_program_ends_quietly() -> None:
     program = (
         "import karat as kt\n"
         "from karat.nuggets.prediction.predictions import parse_classifier\n"
-        "from karat.nuggets.prediction.predictions import nuggeteer\n"
+        "from karat.nuggets.prediction.predictions import predict_support\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
         "rule = parse_classifier('paper')\n"
-        "found = nuggeteer(demo, rule=rule)\n"
+        "found = predict_support(demo, classifier=rule)\n"
         "print(found.classifier)\n"
     )
     done = subprocess.run(

@@ -138,7 +138,7 @@ def judged(rows, seed: int, share: float, of: str, tag: str = "run3"):
 def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Predictions, RunIntervals]:
     named = MappingProxyType({run.tag: run for run in runs})
     nuggets = NuggetSet("s", key, named, Judgements(tuple(rows)))
-    found = predict_support(nuggets, rule=rule)
+    found = predict_support(nuggets, classifier=rule)
     run = named["run3"]
     decided = decide_run(run, key, nuggets.judgements, found.guess("run3"))
     ends = found.intervals(run, decided, Official())

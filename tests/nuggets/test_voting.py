@@ -61,7 +61,7 @@ def test_what_was_adjudicated_decides() -> None:
     people = [said(1, name, "person") for name in ("ann", "bob", "cleo")]
     assert known(*people, said(0, "dora", "adjudicated")) == 0
     own = told(*people, said(0, "dora", "adjudicated", run="")).judgements
-    assert own.about("q", TEXT.casefold(), own="A") == {"1": 0}  # in every run, as judged too
+    assert own.about("q", TEXT.casefold(), run_tag="A") == {"1": 0}  # in every run, as judged too
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_one_judge_votes_once_and_for_the_most_favourable() -> None:
         rows = said(0, judge, run="A"), said(1, judge, run="B"), said(0, judge, run="C")
         assert known(*rows) == 1
         assert told(*rows).judgements.disputes == ()
-        assert told(*rows).judgements.about("q", TEXT.casefold(), own="A") == {"1": 0}
+        assert told(*rows).judgements.about("q", TEXT.casefold(), run_tag="A") == {"1": 0}
     rows = said(1, "ann", run="A"), said(1, "ann", run="B"), said(0, "bob"), said(0, "cleo")
     assert known(*rows) == 0
 

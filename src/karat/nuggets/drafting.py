@@ -64,17 +64,17 @@ class SourcedQuestion(NamedTuple):
     documents: tuple[str, ...]
 
 
-def read_questions(given: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuestion, ...]]:
+def read_questions(source: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuestion, ...]]:
     """Return the name of a file or set, and its questions."""
-    if not isinstance(given, EvalSet | str | PathLike):
+    if not isinstance(source, EvalSet | str | PathLike):
         expected = "a file of questions, an evaluation set, or its name"
-        raise InputError(f"found {quoted(given)}, expected {expected}")
-    if not isinstance(given, EvalSet) and _is_questions(Path(given)):
-        return Path(given).name, _of_file(Path(given))
-    evalset = as_evalset(given)
+        raise InputError(f"found {quoted(source)}, expected {expected}")
+    if not isinstance(source, EvalSet) and _is_questions(Path(source)):
+        return Path(source).name, _of_file(Path(source))
+    evalset = as_evalset(source)
     if not any(evalset.references):
-        told = "has no references: a key is drafted from references or documents"
-        raise InputError(f"{evalset.name} {told}")
+        reason = "has no references: a key is drafted from references or documents"
+        raise InputError(f"{evalset.name} {reason}")
     sources = evalset.sources or ("",) * len(evalset)
     rows = zip(evalset.segments, sources, evalset.references, strict=True)
     return evalset.name, tuple(SourcedQuestion(id, text, documents) for id, text, documents in rows)
@@ -92,29 +92,31 @@ def _is_questions(path: Path) -> bool:
 
 
 def _of_file(path: Path) -> tuple[SourcedQuestion, ...]:
-    reading, found = Reading(lister=""), dict[str, SourcedQuestion]()
+    reading, questions = Reading(lister=""), dict[str, SourcedQuestion]()
     for place, row in json_rows(path, reading):
         if (question := _question(row, place, reading)) is None:
             continue
-        if question.id in found:
+        if question.id in questions:
             reading.problem(place, f"question {short(question.id)} again")
-        found[question.id] = question
+        questions[question.id] = question
     reading.check()
-    return tuple(found.values())
+    return tuple(questions.values())
 
 
 def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> SourcedQuestion | None:
     before = len(reading.problems)
     if unknown := [key for key in row if key not in MEMBERS]:
-        told = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
-        reading.problem(place, told)
+        problem = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
+        reading.problem(place, problem)
     id = member(row, "question", str, place, reading)
     documents = member(row, "documents", list, place, reading)
     text = member({"text": "", **row}, "text", str, place, reading)
     if len(reading.problems) > before or id is None or documents is None:
         return None
     reading.check_name("question", id, place, blank=False)
-    if not documents or not all(isinstance(one, str) and one.strip() for one in documents):
+    if not documents or not all(
+        isinstance(document, str) and document.strip() for document in documents
+    ):
         reading.problem(place, "expected at least one document, each a text that is not empty")
     return SourcedQuestion(str(id), str(text), tuple(map(str, documents)))
 
@@ -151,27 +153,27 @@ class Facts(NamedTuple):
 def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
     """Return the facts of an answer, at most so many; there must be one that can be kept."""
     listed = json_object(answer).get("facts")
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise InvalidAnswer("no list of facts")
-    kept: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     refused = []
     for entry in listed:
         text = " ".join(str(entry.get("fact") or "").split())
-        why = _wrong(entry, text, documents)
-        same = _MARKS.sub(" ", normal(text)).strip()
-        if not why and same in kept:
-            why = "a duplicate"
-        if not why and len(kept) == most:
-            why = f"more than {most} facts"
-        if why:
-            refused.append(DraftRejection(text, why))
+        reason = _wrong(entry, text, documents)
+        normalized = _MARKS.sub(" ", normal(text)).strip()
+        if not reason and normalized in facts:
+            reason = "a duplicate"
+        if not reason and len(facts) == most:
+            reason = f"more than {most} facts"
+        if reason:
+            refused.append(DraftRejection(text, reason))
         else:
             document = int(entry["document"]) - 1
             quote = " ".join(entry["quote"].split())
-            kept[same] = Fact(text, entry["importance"] == "vital", document, quote)
-    if not kept:
+            facts[normalized] = Fact(text, entry["importance"] == "vital", document, quote)
+    if not facts:
         raise InvalidAnswer(f"no valid fact ({refused[0].why})" if refused else "no facts")
-    return Facts(tuple(kept.values()), tuple(refused))
+    return Facts(tuple(facts.values()), tuple(refused))
 
 
 def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
@@ -185,8 +187,8 @@ def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str
     if str(entry.get("document")) not in map(str, range(1, len(documents) + 1)):
         return "no document of that number"
     quote, document = entry.get("quote"), documents[int(entry["document"]) - 1]
-    found = isinstance(quote, str) and bool(quote.strip()) and occurs(quote, document)
-    return "" if found else "no quote that occurs in the document"
+    has_quote = isinstance(quote, str) and bool(quote.strip()) and occurs(quote, document)
+    return "" if has_quote else "no quote that occurs in the document"
 
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -250,12 +252,13 @@ class DraftedNuggets(Result):
     @property
     def key(self) -> NuggetKey:
         """The key, as every command takes it."""
-        found: dict[str, list[Nugget]] = {id: [] for id in self.questions}
+        nuggets_by_question: dict[str, list[Nugget]] = {id: [] for id in self.questions}
         for row in self.rows:
             nugget = Nugget(row.nugget, (row.description,), row.importance == "vital")
-            found[row.question].append(nugget)
+            nuggets_by_question[row.question].append(nugget)
         return make_key(
-            Question(id, tuple(nuggets), self.questions[id]) for id, nuggets in found.items()
+            Question(id, tuple(nuggets), self.questions[id])
+            for id, nuggets in nuggets_by_question.items()
         )
 
     def save_log(self, path: str | PathLike[str]) -> None:
@@ -270,16 +273,16 @@ class DraftedNuggets(Result):
             if Path(path).suffix == ".jsonl"
             else list(key_lines(self.key))
         )
-        beside = [json_line(about), *(json_line(row._asdict()) for row in self.rows)]
+        draft_lines = [json_line(about), *(json_line(row._asdict()) for row in self.rows)]
         write_atomically(path, lines)
-        write_atomically(f"{path}{BESIDE}", beside)
+        write_atomically(f"{path}{BESIDE}", draft_lines)
 
 
 def check_key_name(path: str | PathLike[str]) -> None:
     """Refuse a name that does not tell the format of a key."""
     if Path(path).suffix not in (".jsonl", ".txt"):
-        told = "expected a name that ends in .jsonl (JSON lines) or .txt (a TREC key)"
-        raise OutputError(f"{path}: {told}")
+        expected = "expected a name that ends in .jsonl (JSON lines) or .txt (a TREC key)"
+        raise OutputError(f"{path}: {expected}")
 
 
 @dataclass(frozen=True)
@@ -305,8 +308,8 @@ class DraftTask:
     @property
     def settings(self) -> dict[str, object]:
         """Settings, as signatures have them."""
-        drawn = {} if self.sample is None else {"sample": self.sample, "seed": self.seed}
-        return {"most": self.most, **drawn}
+        sampling = {} if self.sample is None else {"sample": self.sample, "seed": self.seed}
+        return {"most": self.most, **sampling}
 
     def task(self) -> Task:
         """Return the cases to ask about."""
@@ -315,57 +318,65 @@ class DraftTask:
     def _cases(self) -> Iterator[Case]:
         for id, text, documents in self.questions:
             if sum(map(len, documents)) <= LONGEST_TEXT:
-                listed = [{"id": str(k), "text": one} for k, one in enumerate(documents, 1)]
+                listed = [
+                    {"id": str(k), "text": document} for k, document in enumerate(documents, 1)
+                ]
                 values = {"question": text or None, "documents": listed, "most": self.most}
                 yield Case(id, values, partial(read_facts, documents, self.most))
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> DraftedNuggets:
         """Ask a model and return its key."""
-        asked = self.task()
-        found = asked.ask(setup, progress)
+        task = self.task()
+        interview = task.ask(setup, progress)
         missing = tuple(
-            UndraftedRow(one.id, found.reasons.get(one.id, "documents too long"))
-            for one in self.questions
-            if one.id not in found.answers
+            UndraftedRow(question.id, interview.reasons.get(question.id, "documents too long"))
+            for question in self.questions
+            if question.id not in interview.answers
         )
-        if not found.answers:
-            told = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
-            raise InputError(f"{told}; nothing was written")
+        if not interview.answers:
+            reason = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
+            raise InputError(f"{reason}; nothing was written")
         return DraftedNuggets(
-            *(self.given, judge or setup.judge, tuple(_rows(found))),
-            {one.id: one.text for one in self.questions if one.id in found.answers},
-            *(tuple(_refused(found)), missing, found.usage),
-            settings={**self.settings, "prompt": asked.prompt.label, **setup.settings},
-            signature=signature(self.name, self.settings, asked, setup),
-            notes=(*setup.notes, *found.notes, READ_IT),
+            *(self.given, judge or setup.judge, tuple(_rows(interview))),
+            {
+                question.id: question.text
+                for question in self.questions
+                if question.id in interview.answers
+            },
+            *(tuple(_refused(interview)), missing, interview.usage),
+            settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
+            signature=signature(self.name, self.settings, task, setup),
+            notes=(*setup.notes, *interview.notes, READ_IT),
         )
 
 
-def _rows(found: Interview) -> Iterator[DraftRow]:
-    for question, (facts, *_) in found.answers.items():
+def _rows(interview: Interview) -> Iterator[DraftRow]:
+    for question, (facts, *_) in interview.answers.items():
         for number, fact in enumerate(facts.kept, 1):
             importance = "vital" if fact.vital else "okay"
-            told = importance, fact.text, fact.document + 1, fact.quote
-            yield DraftRow(question, str(number), *told)
+            fields = importance, fact.text, fact.document + 1, fact.quote
+            yield DraftRow(question, str(number), *fields)
 
 
-def _refused(found: Interview) -> Iterator[RefusedRow]:
-    for question, answers in found.answers.items():
+def _refused(interview: Interview) -> Iterator[RefusedRow]:
+    for question, answers in interview.answers.items():
         facts: Facts = answers[0]
-        yield from (RefusedRow(question, one.text, one.why) for one in facts.refused)
+        yield from (
+            RefusedRow(question, rejection.text, rejection.why) for rejection in facts.refused
+        )
 
 
 def drafted_questions(
-    given: EvalSet | GivenPath, sample: int | None, seed: int
+    source: EvalSet | GivenPath, sample: int | None, seed: int
 ) -> tuple[str, tuple[SourcedQuestion, ...]]:
     """Return the name and the questions of a file or set, or a random sample of them."""
-    name, questions = read_questions(given)
-    kept = set(drawn([one.id for one in questions], sample, seed))
-    return name, tuple(one for one in questions if one.id in kept)
+    name, questions = read_questions(source)
+    sampled_ids = set(drawn([question.id for question in questions], sample, seed))
+    return name, tuple(question for question in questions if question.id in sampled_ids)
 
 
 def draft_nuggets(
-    given: EvalSet | GivenPath,
+    source: EvalSet | GivenPath,
     *,
     endpoint: Endpoint,
     most: int = 20,
@@ -388,5 +399,5 @@ def draft_nuggets(
         sample, seed: number of questions, drawn at random.
         progress: function that is called with the progress.
     """
-    task = DraftTask(*drafted_questions(given, sample, seed), prompt, most, sample, seed)
+    task = DraftTask(*drafted_questions(source, sample, seed), prompt, most, sample, seed)
     return task.run(Setup(endpoint, cache, limits or Limits()), progress=progress)

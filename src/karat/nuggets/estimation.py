@@ -86,21 +86,25 @@ class QuestionScores:
 
 
 def question_scores(
-    nuggets: NuggetSet, dimension: str, how: Official, progress: Progress = silent
+    nuggets: NuggetSet, dimension: str, official: Official, progress: Progress = silent
 ) -> QuestionScores:
     """Return the scores of all runs on the questions that have one."""
-    values = judged_scores(nuggets, nuggets.judgements, dimension, how, progress)
+    values = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
     ids = [*nuggets.key.questions]
-    some = np.flatnonzero(~np.isnan(values.scores).all(axis=0)).tolist()
-    if not some:
+    question_indices = np.flatnonzero(~np.isnan(values.scores).all(axis=0)).tolist()
+    if not question_indices:
         raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
-    kept = replace(nuggets, key=make_key(nuggets.key.questions[ids[at]] for at in some))
-    answered = np.array([[bool(r.responses(ids[at])) for at in some] for r in kept.runs.values()])
-    known = values.known[:, some]
-    drawn = (known & answered).any(axis=0)
-    told = known & (answered | drawn)
-    scores = np.where(told, values.scores[:, some], np.nan)
-    return QuestionScores(kept, dimension, how, scores, answered)
+    selected = replace(
+        nuggets, key=make_key(nuggets.key.questions[ids[at]] for at in question_indices)
+    )
+    answered = np.array(
+        [[bool(r.responses(ids[at])) for at in question_indices] for r in selected.runs.values()]
+    )
+    is_judged = values.known[:, question_indices]
+    judged_questions = (is_judged & answered).any(axis=0)
+    has_score = is_judged & (answered | judged_questions)
+    scores = np.where(has_score, values.scores[:, question_indices], np.nan)
+    return QuestionScores(selected, dimension, official, scores, answered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,85 +120,87 @@ def judged_scores(
     nuggets: NuggetSet,
     judgements: Judgements,
     dimension: str,
-    how: Official,
+    official: Official,
     progress: Progress = silent,
 ) -> JudgedScores:
     """Return the scores of all answers by some judgements, without guesses."""
-    given = replace(nuggets, judgements=judgements)
-    done = score_nuggets(given, how, guess=False, progress=progress)
+    judged_set = replace(nuggets, judgements=judgements)
+    done = score_nuggets(judged_set, official, guess=False, progress=progress)
     score = "F" if dimension == "f" else dimension
     ids = [*nuggets.key.questions]
     shape = len(done.scored), len(ids)
-    scores, known = np.full(shape, np.nan), np.zeros(shape, np.bool_)
-    for k, one in enumerate(done.scored):
-        mine = one.by_question(score)
-        scores[k] = [mine.get(id, np.nan) for id in ids]
-        known[k] = [one.decided[id].whole for id in ids]
-    return JudgedScores(scores, known)
+    scores, is_judged = np.full(shape, np.nan), np.zeros(shape, np.bool_)
+    for k, scored_run in enumerate(done.scored):
+        by_question = scored_run.by_question(score)
+        scores[k] = [by_question.get(id, np.nan) for id in ids]
+        is_judged[k] = [scored_run.decided[id].whole for id in ids]
+    return JudgedScores(scores, is_judged)
 
 
 def sample_of_questions(
-    found: QuestionScores, judges: Sequence[JudgeValues], draws: Sequence[Draw] | None = None
+    scores: QuestionScores, judges: Sequence[JudgeValues], draws: Sequence[Draw] | None = None
 ) -> Sample:
     """Return the sample of a nugget set; judges have values of all runs and questions."""
-    name, units = found.nuggets.name, tuple(found.nuggets.key.questions)
+    name, units = scores.nuggets.name, tuple(scores.nuggets.key.questions)
     grouping = Grouping(units, np.arange(len(units)), UNIT)
-    y, design, told = designed(name, found.values, grouping, draws)
+    y, design, notes = designed(name, scores.values, grouping, draws)
     shape = *y.shape, len(judges)
-    every = np.stack([one.values for one in judges], axis=2) if judges else np.zeros(shape)
-    known = ~np.isnan(y)
+    judge_values = (
+        np.stack([judge.values for judge in judges], axis=2) if judges else np.zeros(shape)
+    )
+    has_label = ~np.isnan(y)
     return Sample(
         name=name,
-        dimension=found.dimension,
-        systems=tuple(found.nuggets.runs),
+        dimension=scores.dimension,
+        systems=tuple(scores.nuggets.runs),
         units=units,
         unit=UNIT,
         y=y,
-        x=np.where(known[:, :, None], every, 0.0),
-        every=every,
+        x=np.where(has_label[:, :, None], judge_values, 0.0),
+        every=judge_values,
         present=np.ones(y.shape, np.bool_),
-        judges=tuple(one.name for one in judges),
+        judges=tuple(judge.name for judge in judges),
         design=design,
         scale=Scale(0.0, 1.0),
-        labels=known.sum(axis=1),
-        notes=tuple(told),
+        labels=has_label.sum(axis=1),
+        notes=tuple(notes),
         draws=tuple(draws or ()),
     )
 
 
 def draws_of_questions(
-    nuggets: NuggetSet, found: QuestionScores, draws: Sequence[Draw] | None
+    nuggets: NuggetSet, scores: QuestionScores, draws: Sequence[Draw] | None
 ) -> Sequence[Draw] | None:
     """Return draws of questions that have a score; refuse those of what is no question."""
     for draw in draws or ():
         if draw.unit not in nuggets.key.questions:
-            told = f"{nuggets.name} has no such question"
-            raise InputError(f"a draw of {quoted(draw.unit)}: {told}")
+            reason = f"{nuggets.name} has no such question"
+            raise InputError(f"a draw of {quoted(draw.unit)}: {reason}")
         if wrong := wrong_numbers(draw):
             raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
-    return draws and [draw for draw in draws if draw.unit in found.nuggets.key.questions]
+    return draws and [draw for draw in draws if draw.unit in scores.nuggets.key.questions]
 
 
 def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
     """Return the draws of a file; a question may stand there as a segment or as a group."""
     reading, questions = Reading(lister=""), nuggets.key.questions
-    found = checked_draws(read_draws(Path(path), reading), questions, questions, reading)
+    draws = checked_draws(read_draws(Path(path), reading), questions, questions, reading)
     reading.check()
-    return found
+    return draws
 
 
 WORDS = "words"
 
 
 def question_judges(
-    found: QuestionScores, asked: Sequence[object] = (), progress: Progress = silent
+    scores: QuestionScores, judges: Sequence[object] = (), progress: Progress = silent
 ) -> list[JudgeValues]:
     """Return the values of judges; by default of the models that judged the set, else of words."""
-    models = models_of(found.nuggets)
-    names = [str(one) for one in asked] or [*models] or [WORDS]
+    models = models_of(scores.nuggets)
+    names = [str(judge) for judge in judges] or [*models] or [WORDS]
     check_names(names)
-    made = [_values(found, name, models, progress) for name in names]
-    return [fill_missing(found.nuggets.name, one, found.answered) for one in made]
+    judge_values = [_values(scores, name, models, progress) for name in names]
+    return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
 
 
 def models_of(nuggets: NuggetSet) -> dict[str, str]:
@@ -203,70 +209,76 @@ def models_of(nuggets: NuggetSet) -> dict[str, str]:
 
 
 def _values(
-    found: QuestionScores, name: str, models: dict[str, str], progress: Progress
+    scores: QuestionScores, name: str, models: dict[str, str], progress: Progress
 ) -> JudgeValues:
     if name in models:
-        return _model(found, name, models[name], progress)
+        return _model(scores, name, models[name], progress)
     if name == WORDS:
-        return _words(found)
+        return _words(scores)
     if name.partition(":")[0].strip() in classifiers:
-        return _classifier(found, name, progress)
-    known = ", ".join([*models, WORDS, *classifiers])
-    raise InputError(f"{found.nuggets.name} has no judge {quoted(name)}: expected one of {known}")
+        return _classifier(scores, name, progress)
+    expected = ", ".join([*models, WORDS, *classifiers])
+    raise InputError(
+        f"{scores.nuggets.name} has no judge {quoted(name)}: expected one of {expected}"
+    )
 
 
-def _model(found: QuestionScores, shown: str, name: str, progress: Progress) -> JudgeValues:
+def _model(scores: QuestionScores, label: str, name: str, progress: Progress) -> JudgeValues:
     """Return the scores by a model's labels; NaN where it did not label all pairs."""
-    given = found.nuggets.judgements
-    mine = (row for row in given.rows if row.kind == MODEL and row.judge == name)
-    labels = given.with_rows(row._replace(kind=PERSON) for row in mine)
-    told = judged_scores(found.nuggets, labels, found.dimension, found.how, progress)
-    return JudgeValues(shown, np.where(told.known, told.scores, np.nan), 0, f"judge:{shown}")
+    judgements = scores.nuggets.judgements
+    rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
+    labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
+    model_scores = judged_scores(scores.nuggets, labels, scores.dimension, scores.how, progress)
+    return JudgeValues(
+        label, np.where(model_scores.known, model_scores.scores, np.nan), 0, f"judge:{label}"
+    )
 
 
-def _words(found: QuestionScores) -> JudgeValues:
-    runs = found.nuggets.runs.values()
-    plain = Pourpre(beta=found.how.beta, weights=found.how.weights)
+def _words(scores: QuestionScores) -> JudgeValues:
+    runs = scores.nuggets.runs.values()
+    plain = Pourpre(beta=scores.how.beta, weights=scores.how.weights)
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
-    pool = make_pool(found.nuggets.key, runs)
+    pool = make_pool(scores.nuggets.key, runs)
     tables = []
     for at, question in enumerate(pool.questions):  # all runs at once: words are cut but once
         texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
         tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
-    values = _mean(pool, np.concatenate(tables), _nugget_weights(pool, found))
-    signature = f"{WORDS}:{pourpre.signature}|key={found.nuggets.key.digest}"
+    values = _mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
+    signature = f"{WORDS}:{pourpre.signature}|key={scores.nuggets.key.digest}"
     return JudgeValues(WORDS, values, 0, signature)
 
 
-def _classifier(found: QuestionScores, name: str, progress: Progress) -> JudgeValues:
+def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
     """Return the expected scores of guesses that are made without judgements of the set."""
-    rule = parse_classifier(name)
-    silent_set = replace(found.nuggets, judgements=Judgements(()))
-    guessed = predict_support(silent_set, progress, rule=rule, strict=found.how.strict)
-    cells = np.asarray(guessed.probabilities, np.float64)
-    if found.dimension == "f":
-        values = pool_stats(guessed.pool, cells, found.how).f(found.how.beta)
+    classifier = parse_classifier(name)
+    unjudged_set = replace(scores.nuggets, judgements=Judgements(()))
+    predictions = predict_support(
+        unjudged_set, progress, classifier=classifier, strict=scores.how.strict
+    )
+    cells = np.asarray(predictions.probabilities, np.float64)
+    if scores.dimension == "f":
+        values = pool_stats(predictions.pool, cells, scores.how).f(scores.how.beta)
     else:
-        values = _mean(guessed.pool, cells, _nugget_weights(guessed.pool, found))
-    order = [guessed.pool.runs.index(tag) for tag in found.nuggets.runs]
-    signed = f"classifier:{rule},judgements=none|karat={__version__}"
+        values = _mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
+    order = [predictions.pool.runs.index(tag) for tag in scores.nuggets.runs]
+    signed = f"classifier:{classifier},judgements=none|karat={__version__}"
     return JudgeValues(name, values[order], 0, signed)
 
 
-def _nugget_weights(pool: Pool, found: QuestionScores) -> Floats:
+def _nugget_weights(pool: Pool, scores: QuestionScores) -> Floats:
     """Return the weight of each nugget in the score, one question after the other."""
-    if found.dimension == "f":
-        return np.concatenate([nugget_weights(q, found.how.weights) for q in pool.questions])
+    if scores.dimension == "f":
+        return np.concatenate([nugget_weights(q, scores.how.weights) for q in pool.questions])
     vital = np.concatenate([question.is_vital for question in pool.questions])
-    return np.where(vital, 1.0, OKAY_WEIGHTS[found.dimension])
+    return np.where(vital, 1.0, OKAY_WEIGHTS[scores.dimension])
 
 
 def _mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
     """Return runs x questions: the weighted mean of the best values; 0 without a response."""
     best = np.nan_to_num(pool.answers(cells))
     sums = sum_groups(best * weight, pool.nugget_starts)
-    found: Floats = sums / sum_groups(weight[None], pool.nugget_starts)
-    return found
+    means: Floats = sums / sum_groups(weight[None], pool.nugget_starts)
+    return means
 
 
 NUGGETEER = "nuggeteer"
@@ -276,12 +288,12 @@ _FREEDOM = 1_000
 """Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
 
 
-def nuggeteer_runs(found: QuestionScores) -> list[str]:
+def nuggeteer_runs(scores: QuestionScores) -> list[str]:
     """Return the runs that Nuggeteer's intervals are better for."""
-    if found.dimension not in _INTERVALS:
+    if scores.dimension not in _INTERVALS:
         return []
-    better = other_runs_tell(found.answered, found.judged, judged_elsewhere(found.nuggets))
-    return [tag for tag, yes in zip(found.nuggets.runs, better.tolist(), strict=True) if yes]
+    better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
+    return [tag for tag, yes in zip(scores.nuggets.runs, better.tolist(), strict=True) if yes]
 
 
 class NuggeteerIntervals(NamedTuple):
@@ -294,20 +306,25 @@ class NuggeteerIntervals(NamedTuple):
 
 
 def nuggeteer_intervals(
-    found: QuestionScores, general: bool, progress: Progress = silent
+    scores: QuestionScores, general: bool, progress: Progress = silent
 ) -> NuggeteerIntervals | None:
     """Return the intervals of `score_nuggets`; if `general`, for new questions.
 
     None if they are taken for no run.
     """
-    tags = nuggeteer_runs(found)
+    tags = nuggeteer_runs(scores)
     if not tags:
         return None
-    done = score_nuggets(found.nuggets, found.how, general=general, progress=progress)
-    which = _INTERVALS[found.dimension]
-    every = {one.run.tag: getattr(one.intervals, which, None) for one in done.scored}
-    ends = {tag: one for tag in tags if (one := every[tag]) is not None}
-    return NuggeteerIntervals(ends, done.signature, tuple(done.about_guesses)) if ends else None
+    scoring = score_nuggets(scores.nuggets, scores.how, general=general, progress=progress)
+    interval_name = _INTERVALS[scores.dimension]
+    interval_by_run = {
+        interval.run.tag: getattr(interval.intervals, interval_name, None)
+        for interval in scoring.scored
+    }
+    ends = {tag: interval for tag in tags if (interval := interval_by_run[tag]) is not None}
+    return (
+        NuggeteerIntervals(ends, scoring.signature, tuple(scoring.about_guesses)) if ends else None
+    )
 
 
 def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -> EstimateRow:
@@ -361,7 +378,7 @@ def estimate_nuggets(
     baseline: str | None = None,
     next: int = 0,
     seed: int = SEED,
-    how: Official | None = None,
+    official: Official | None = None,
     progress: Progress = silent,
 ) -> Estimate:
     """Estimate the scores that runs would have if people judged them on all questions.
@@ -383,22 +400,31 @@ def estimate_nuggets(
         how: settings of the official score.
         progress: function that is called with the progress.
     """
-    how = how or Official()
+    official = official or Official()
     if unit != "auto":
         raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
-    kept = _kept(nuggets, exclude)
+    selected = _kept(nuggets, exclude)
     if baseline is not None:
-        kept.run(baseline)
-    found = question_scores(kept, _dimension(kept, dimension), how, progress)
-    values = question_judges(found, judges, progress)
-    sample = sample_of_questions(found, values, draws_of_questions(nuggets, found, draws))
-    told = {"population": population, "correction": correction, "dimension": found.dimension}
-    settings: dict[str, Any] = {**told, "judges": sample.judges, "seed": seed, **_scores(found)}
-    worths = [(one.missing, one.signature) for one in values]
-    guessed = nuggeteer_intervals(found, population == "new", progress)
+        selected.run(baseline)
+    scores = question_scores(selected, _dimension(selected, dimension), official, progress)
+    values = question_judges(scores, judges, progress)
+    sample = sample_of_questions(scores, values, draws_of_questions(nuggets, scores, draws))
+    base_settings = {
+        "population": population,
+        "correction": correction,
+        "dimension": scores.dimension,
+    }
+    settings: dict[str, Any] = {
+        **base_settings,
+        "judges": sample.judges,
+        "seed": seed,
+        **_scores(scores),
+    }
+    worths = [(judge.missing, judge.signature) for judge in values]
+    guessed = nuggeteer_intervals(scores, population == "new", progress)
     if guessed is None:
-        made = estimate_sample(sample, worths, baseline, next, settings)
-        return replace(made, notes=(*made.notes, *_why_not(found)))
+        estimate = estimate_sample(sample, worths, baseline, next, settings)
+        return replace(estimate, notes=(*estimate.notes, *_why_not(scores)))
     left = _with_estimates(sample, guessed)
     by_sample = estimate_sample(left, worths, None, next, settings) if left else None
     return _joined(sample, left, by_sample, guessed, baseline, next, settings)
@@ -409,10 +435,10 @@ def _kept(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
         raise InputError(f"{nuggets.name} comes without runs: there is nothing to estimate")
     for tag in exclude:
         nuggets.run(tag)
-    kept = nuggets.select(*(tag for tag in nuggets.runs if tag not in exclude))
-    if not kept.runs:
+    selected = nuggets.select(*(tag for tag in nuggets.runs if tag not in exclude))
+    if not selected.runs:
         raise InputError(f"{nuggets.name}: all runs are left out: leave out fewer")
-    return kept
+    return selected
 
 
 def _dimension(nuggets: NuggetSet, dimension: str | None) -> str:
@@ -420,23 +446,23 @@ def _dimension(nuggets: NuggetSet, dimension: str | None) -> str:
     if dimension is None:
         return "f" if any(q.vital for q in nuggets.key.questions.values()) else "A"
     if dimension not in MEASURES:
-        known = ", ".join(MEASURES)
-        raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {known}")
+        expected = ", ".join(MEASURES)
+        raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
     return dimension
 
 
-def _scores(found: QuestionScores) -> dict[str, object]:
+def _scores(scores: QuestionScores) -> dict[str, object]:
     """Return the settings of scores that change the numbers."""
-    ties = found.nuggets.judgements.ties
-    told: dict[str, object] = {"score": str(found.how)} if found.dimension == "f" else {}
-    return told if ties == HALF else {**told, "ties": ties}
+    ties = scores.nuggets.judgements.ties
+    settings: dict[str, object] = {"score": str(scores.how)} if scores.dimension == "f" else {}
+    return settings if ties == HALF else {**settings, "ties": ties}
 
 
 def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
     """Return the sample of the other runs; None if none of them has enough labels."""
-    mine = np.array([tag not in guessed.ends for tag in sample.systems])
-    enough = (sample.known.sum(axis=1) >= FEWEST) & mine
-    return sample.select(np.flatnonzero(mine)) if enough.any() else None
+    is_estimated = np.array([tag not in guessed.ends for tag in sample.systems])
+    enough = (sample.known.sum(axis=1) >= FEWEST) & is_estimated
+    return sample.select(np.flatnonzero(is_estimated)) if enough.any() else None
 
 
 def _joined(
@@ -451,16 +477,18 @@ def _joined(
     """Return the estimate in which Nuggeteer's intervals stand for some runs."""
     finite = settings["population"] == "set"
     rows = {row.system: row for row in by_sample.rows} if by_sample else {}
-    rows |= {tag: nuggeteer_row(sample, tag, one, finite) for tag, one in guessed.ends.items()}
+    rows |= {
+        tag: nuggeteer_row(sample, tag, interval, finite) for tag, interval in guessed.ends.items()
+    }
     if baseline is not None and baseline not in rows:
-        told = f"baseline {quoted(baseline)} has fewer than {FEWEST} judged questions"
-        raise InputError(f"{told}: name another")
+        reason = f"baseline {quoted(baseline)} has fewer than {FEWEST} judged questions"
+        raise InputError(f"{reason}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
     find = _find(left, rows, finite)
     compared = differences(ordered, find, baseline, settings["correction"])
     methods = {tag: NUGGETEER if tag in guessed.ends else ESTIMATE for tag in rows}
-    few = [tag for tag in sample.systems if tag not in rows] if by_sample is None else []
-    base = by_sample or _without_estimates(sample, few, next, settings)
+    short_runs = [tag for tag in sample.systems if tag not in rows] if by_sample is None else []
+    base = by_sample or _without_estimates(sample, short_runs, next, settings)
     return replace(
         base,
         rows=ordered,
@@ -473,10 +501,10 @@ def _joined(
 
 
 def _without_estimates(
-    sample: Sample, few: Sequence[str], next: int, settings: Mapping[str, Any]
+    sample: Sample, short_runs: Sequence[str], next: int, settings: Mapping[str, Any]
 ) -> Estimate:
     """Return an estimate without rows, where Nuggeteer alone has intervals; no judge is used."""
-    out = f"Left out, with fewer than {FEWEST} judged questions: {', '.join(few)}."
+    out = f"Left out, with fewer than {FEWEST} judged questions: {', '.join(short_runs)}."
     planned = plan_units(sample, None, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,
@@ -489,7 +517,7 @@ def _without_estimates(
         better="higher",
         ends=(0.0, 1.0),
         settings={**settings, "judges": ()},
-        notes=(out,) if few else (),
+        notes=(out,) if short_runs else (),
         draws=plan_draws(sample, planned) if planned else (),
     )
 
@@ -508,31 +536,31 @@ def _find(left: Sample | None, rows: Mapping[str, EstimateRow], finite: bool) ->
 
 def _which(methods: Mapping[str, str]) -> Iterator[str]:
     """Say which method is taken for which runs, and why."""
-    mine = [tag for tag, method in methods.items() if method == NUGGETEER]
+    by_nuggeteer = [tag for tag, method in methods.items() if method == NUGGETEER]
     yield (
-        f"Nuggeteer's intervals for {_some(mine, len(methods))}: other runs were judged on the "
-        "questions that these were not judged on, so a classifier guesses what is not judged, and "
-        "its errors on judged runs make the interval."
+        f"Nuggeteer's intervals for {_some(by_nuggeteer, len(methods))}: other runs were judged on "
+        "the questions that these were not judged on, so a classifier guesses what is not judged, "
+        "and its errors on judged runs make the interval."
     )
-    if len(mine) < len(methods):
-        others = [tag for tag, method in methods.items() if method == ESTIMATE]
+    if len(by_nuggeteer) < len(methods):
+        by_estimate = [tag for tag, method in methods.items() if method == ESTIMATE]
         yield (
-            f"Estimates from judged questions and judges for {_some(others, len(methods))}: they "
-            f"are judged whole, or on an unjudged question fewer than {FEWEST_RUNS} other runs "
-            "were judged, or far fewer than on judged ones."
+            f"Estimates from judged questions and judges for {_some(by_estimate, len(methods))}: "
+            f"they are judged whole, or on an unjudged question fewer than {FEWEST_RUNS} other "
+            "runs were judged, or far fewer than on judged ones."
         )
 
 
-def _some(tags: Sequence[str], whole: int) -> str:
-    if len(tags) == whole:
-        return f"all {whole:,} runs" if whole > 1 else tags[0]
+def _some(tags: Sequence[str], total: int) -> str:
+    if len(tags) == total:
+        return f"all {total:,} runs" if total > 1 else tags[0]
     names = ", ".join(tags[:5]) + (", …" if len(tags) > 5 else "")
-    return f"{len(tags):,} of {whole:,} runs ({names})"
+    return f"{len(tags):,} of {total:,} runs ({names})"
 
 
-def _why_not(found: QuestionScores) -> Iterator[str]:
+def _why_not(scores: QuestionScores) -> Iterator[str]:
     """Say why Nuggeteer's intervals are not taken, where something is left to judge."""
-    if (found.answered & ~found.judged).any():
+    if (scores.answered & ~scores.judged).any():
         yield (
             "Scores are estimated from judged questions and judges. Nuggeteer's intervals are not "
             "used: they need other runs that were judged on the questions that are not judged here."

@@ -172,9 +172,9 @@ class WithClassifiers(HelpCommand):
             rows = []
             for field in classifier.settings():
                 choices = field.metadata["choices"]
-                among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
+                choices_text = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
                 if field.name not in varied:
-                    text = f"{field.metadata['help']}{among}"
+                    text = f"{field.metadata['help']}{choices_text}"
                     rows.append((f"{field.name}={to_text(field.default)}", text))
             for preset, settings in classifier.presets.items():
                 items = [(key, value) for key, value in settings.items() if key not in varied]
@@ -231,7 +231,7 @@ def _make_scoring(classifier: str, **options: Any) -> dict[str, Any]:
     for name, is_set in excluded.items():
         if is_set and not options["guess"]:
             raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {**options, "how": official, "classifier": _parse_classifier(classifier)}
+    return {**options, "official": official, "classifier": _parse_classifier(classifier)}
 
 
 strict = flag("--strict", "Count partial support as no support.", heading=SCORES)

@@ -55,88 +55,88 @@ def read_jsonl(path: Path, draft: NuggetDraft) -> None:
 
 def take_rows(rows: Iterable[tuple[Place, _Found]], draft: NuggetDraft) -> None:
     """Put the objects of all lines into a draft."""
-    for place, found in rows:
-        if place.line == 1 and (names := HEADERS.get(next(iter(found), ""))):
-            _texts(found, names, names, place, draft.reading)
-        elif "nuggets" in found:
-            _question(found, place, draft)
-        elif isinstance(found.get("nugget"), dict):
-            told = _texts({**found, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
-            nugget = _nugget(found["nugget"], place, draft.reading)
-            if told and nugget:
-                draft.add(told["question"], nugget, place)
-        elif "nugget" in found and "description" in found:
-            if texts := _texts(found, DESCRIPTION, DESCRIPTION, place, draft.reading):
+    for place, row in rows:
+        if place.line == 1 and (names := HEADERS.get(next(iter(row), ""))):
+            _texts(row, names, names, place, draft.reading)
+        elif "nuggets" in row:
+            _question(row, place, draft)
+        elif isinstance(row.get("nugget"), dict):
+            addition = _texts({**row, "nugget": ""}, ADDITION, ADDITION, place, draft.reading)
+            nugget = _nugget(row["nugget"], place, draft.reading)
+            if addition and nugget:
+                draft.add(addition["question"], nugget, place)
+        elif "nugget" in row and "description" in row:
+            if texts := _texts(row, DESCRIPTION, DESCRIPTION, place, draft.reading):
                 draft.add_words(texts["question"], texts["nugget"], texts["description"], place)
-        elif "nugget" in found:
-            _judgement(found, place, draft)
-        elif "run" in found and "question" not in found:
-            if texts := _texts(found, ("run",), RUN, place, draft.reading):
+        elif "nugget" in row:
+            _judgement(row, place, draft)
+        elif "run" in row and "question" not in row:
+            if texts := _texts(row, ("run",), RUN, place, draft.reading):
                 draft.run(texts["run"], place, texts["institution"])
-        elif texts := _texts(found, RESPONSE[:3], RESPONSE, place, draft.reading):
+        elif texts := _texts(row, RESPONSE[:3], RESPONSE, place, draft.reading):
             response = Response(texts["response"], texts["document"])
             draft.response(texts["run"], texts["question"], response, place)
 
 
 def _texts(
-    found: _Found, needed: tuple[str, ...], allowed: tuple[str, ...], place: Place, reading: Reading
+    row: _Found, needed: tuple[str, ...], allowed: tuple[str, ...], place: Place, reading: Reading
 ) -> dict[str, str] | None:
     """The members that are strings, those that may be left out as ""; None if anything is wrong."""
     before = len(reading.problems) + reading.more
-    if unknown := [key for key in found if key not in allowed]:
-        known = ", ".join(allowed)
-        reading.problem(place, f"found the name {quoted(unknown[0])}, expected {known}")
-    kept = {key: member(found, key, str, place, reading) for key in needed}
+    if unknown := [key for key in row if key not in allowed]:
+        expected = ", ".join(allowed)
+        reading.problem(place, f"found the name {quoted(unknown[0])}, expected {expected}")
+    values = {key: member(row, key, str, place, reading) for key in needed}
     for key in allowed:
-        if key in found and key not in (*needed, "nuggets", "value"):
-            kept[key] = member(found, key, str, place, reading)
+        if key in row and key not in (*needed, "nuggets", "value"):
+            values[key] = member(row, key, str, place, reading)
     if len(reading.problems) + reading.more > before:
         return None
-    return {key: str(kept.get(key, "")) for key in allowed}
+    return {key: str(values.get(key, "")) for key in allowed}
 
 
-def _question(found: _Found, place: Place, draft: NuggetDraft) -> None:
-    texts = _texts(found, ("question",), QUESTION, place, draft.reading)
-    nuggets = member(found, "nuggets", list, place, draft.reading)
+def _question(row: _Found, place: Place, draft: NuggetDraft) -> None:
+    texts = _texts(row, ("question",), QUESTION, place, draft.reading)
+    nuggets = member(row, "nuggets", list, place, draft.reading)
     if texts is None or nuggets is None:
         return
     draft.question(texts["question"], place, texts["text"])
-    for given in nuggets:
-        if nugget := _nugget(given, place, draft.reading):
+    for entry in nuggets:
+        if nugget := _nugget(entry, place, draft.reading):
             draft.nugget(texts["question"], nugget, place)
 
 
-def _nugget(given: object, place: Place, reading: Reading) -> Nugget | None:
-    found = given if isinstance(given, dict) else {}
-    texts = found.get("descriptions")
+def _nugget(entry: object, place: Place, reading: Reading) -> Nugget | None:
+    fields = entry if isinstance(entry, dict) else {}
+    texts = fields.get("descriptions")
     good = (
-        isinstance(found.get("id"), str)
-        and found.get("importance") in ("vital", "okay")
+        isinstance(fields.get("id"), str)
+        and fields.get("importance") in ("vital", "okay")
         and isinstance(texts, list)
         and bool(texts)
         and all(isinstance(text, str) for text in texts)
-        and is_votes(found.get("votes"))
-        and set(found) <= set(NUGGET)
+        and is_votes(fields.get("votes"))
+        and set(fields) <= set(NUGGET)
     )
     if not good:
         expected = "id, importance (vital or okay), descriptions and perhaps votes"
-        reading.problem(place, f"found the nugget {quoted(given)}, expected {expected}")
+        reading.problem(place, f"found the nugget {quoted(entry)}, expected {expected}")
         return None
-    vital = found["importance"] == "vital"
-    return Nugget(found["id"], tuple(found["descriptions"]), vital, found.get("votes"))
+    vital = fields["importance"] == "vital"
+    return Nugget(fields["id"], tuple(fields["descriptions"]), vital, fields.get("votes"))
 
 
-def is_votes(given: object) -> bool:
+def is_votes(value: object) -> bool:
     """Return whether this is a number of assessors, or nothing."""
-    return given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
 
-def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
-    texts = _texts(found, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
-    given = found.get("value")
-    value = None if isinstance(given, str) else number(given)
+def _judgement(row: _Found, place: Place, draft: NuggetDraft) -> None:
+    texts = _texts(row, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
+    raw_value = row.get("value")
+    value = None if isinstance(raw_value, str) else number(raw_value)
     if value is None:
-        draft.problem(place, f"found the value {quoted(given)}, expected 0, 0.5 or 1")
+        draft.problem(place, f"found the value {quoted(raw_value)}, expected 0, 0.5 or 1")
     elif texts is not None:
         draft.judge(JudgedResponse(**{**texts, "value": value}), place)  # type: ignore[arg-type]
 
@@ -147,23 +147,25 @@ def _judgement(found: _Found, place: Place, draft: NuggetDraft) -> None:
 def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     for question in nuggets.key.questions.values():
-        found = {"question": question.id, **_filled(text=question.text)}
-        yield json_line({**found, "nuggets": [_plain_nugget(one) for one in question.nuggets]})
+        fields = {"question": question.id, **_filled(text=question.text)}
+        yield json_line(
+            {**fields, "nuggets": [_plain_nugget(nugget) for nugget in question.nuggets]}
+        )
     for run in nuggets.runs.values():
         yield json_line({"run": run.tag, **_filled(institution=run.institution)})
         for id, responses in run.answers.items():
             for response in responses:
-                found = {"run": run.tag, "question": id, "response": response.text}
-                yield json_line({**found, **_filled(document=response.document)})
+                fields = {"run": run.tag, "question": id, "response": response.text}
+                yield json_line({**fields, **_filled(document=response.document)})
     for row in nuggets.judgements.rows:
         yield judgement_line(row)
 
 
 def judgement_line(row: JudgedResponse) -> str:
     """One judgement as a line, so that a file of them can be added to."""
-    found = {key: getattr(row, key) for key in JUDGEMENT[:4]}
+    fields = {key: getattr(row, key) for key in JUDGEMENT[:4]}
     more = _filled(run=row.run, judge=row.judge, kind=row.kind, evidence=row.evidence)
-    return json_line({**found, **more})
+    return json_line({**fields, **more})
 
 
 def _plain_nugget(nugget: Nugget) -> dict[str, Any]:
@@ -196,27 +198,27 @@ class _First(NamedTuple):
 def read_rag(path: Path, draft: NuggetDraft) -> None:
     """All answers of a file."""
     first: dict[tuple[str, str], _First] = {}
-    for place, found in json_rows(path, draft.reading):
-        question = member(found, "qid", str, place, draft.reading)
-        nuggets = _nuggets(found, place, draft.reading)
+    for place, row in json_rows(path, draft.reading):
+        question = member(row, "qid", str, place, draft.reading)
+        nuggets = _nuggets(row, place, draft.reading)
         if question is None or nuggets is None:
             continue
         if nuggets:
-            _take_key(question, found, [nugget for nugget, _ in nuggets], place, draft)
-        if "run_id" not in found:
+            _take_key(question, row, [nugget for nugget, _ in nuggets], place, draft)
+        if "run_id" not in row:
             continue
-        tag = member(found, "run_id", str, place, draft.reading)
-        text = member(found, "answer_text", str, place, draft.reading)
+        tag = member(row, "run_id", str, place, draft.reading)
+        text = member(row, "answer_text", str, place, draft.reading)
         if tag is None or text is None:
             continue
-        judge = _judge(found, place, draft.reading)
-        known = first.setdefault((tag, question), _First(place, text, set()))
-        if known.place is place:
+        judge = _judge(row, place, draft.reading)
+        first_answer = first.setdefault((tag, question), _First(place, text, set()))
+        if first_answer.place is place:
             draft.response(tag, question, Response(text), place)
-        elif judge and (text != known.text or judge["judge"] in known.judges):
-            told = f"run {short(tag)} answers question {short(question)} already ({known.place})"
-            draft.problem(place, told)
-        known.judges.add(judge["judge"] if judge else "")
+        elif judge and (text != first_answer.text or judge["judge"] in first_answer.judges):
+            problem = f"run {short(tag)} answers question {short(question)} already"
+            draft.problem(place, f"{problem} ({first_answer.place})")
+        first_answer.judges.add(judge["judge"] if judge else "")
         for nugget, label in nuggets:
             if label is not None and judge is not None:
                 draft.judge(
@@ -224,10 +226,10 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
                 )
 
 
-def _judge(found: _RagObject, place: Place, reading: Reading) -> dict[str, str] | None:
+def _judge(row: _RagObject, place: Place, reading: Reading) -> dict[str, str] | None:
     """Who assigned the labels, as far as the object says it; None if anything is wrong."""
     names = {
-        key: member(found, key, str, place, reading) if key in found else ""
+        key: member(row, key, str, place, reading) if key in row else ""
         for key in ("judge", "kind")
     }
     return None if None in names.values() else {key: str(name) for key, name in names.items()}
@@ -237,54 +239,54 @@ def _nuggets(
     row: _RagObject, place: Place, reading: Reading
 ) -> list[tuple[Nugget, str | None]] | None:
     """Nuggets and their labels; none if there are none; None if anything is wrong."""
-    given = member(row, "nuggets", list, place, reading) if "nuggets" in row else []
-    if given is None:
+    entries = member(row, "nuggets", list, place, reading) if "nuggets" in row else []
+    if entries is None:
         return None
-    for nugget in given:
+    for nugget in entries:
         if not _is_nugget(nugget):
             expected = "text, importance (vital or okay) and perhaps assignment"
             reading.problem(place, f"found the nugget {quoted(nugget)}, expected {expected}")
             return None
     return [
         (_parse_rag_nugget(nugget, i), nugget.get("assignment"))
-        for i, nugget in enumerate(given, 1)
+        for i, nugget in enumerate(entries, 1)
     ]
 
 
-def _is_nugget(given: object) -> bool:
-    if not isinstance(given, dict):
+def _is_nugget(entry: object) -> bool:
+    if not isinstance(entry, dict):
         return False
-    also = given.get("also", [])
+    also = entry.get("also", [])
     return (
-        isinstance(given.get("text"), str)
-        and given.get("importance") in ("vital", "okay")
-        and given.get("assignment") in [None, *LABELS]
-        and isinstance(given.get("id", ""), str)
+        isinstance(entry.get("text"), str)
+        and entry.get("importance") in ("vital", "okay")
+        and entry.get("assignment") in [None, *LABELS]
+        and isinstance(entry.get("id", ""), str)
         and isinstance(also, list)
         and all(isinstance(text, str) for text in also)
-        and is_votes(given.get("votes"))
+        and is_votes(entry.get("votes"))
     )
 
 
-def _parse_rag_nugget(given: Mapping[str, Any], number: int) -> Nugget:
-    texts, id = (given["text"], *given.get("also", ())), given.get("id", str(number))
-    return Nugget(id, texts, given["importance"] == "vital", given.get("votes"))
+def _parse_rag_nugget(entry: Mapping[str, Any], number: int) -> Nugget:
+    texts, id = (entry["text"], *entry.get("also", ())), entry.get("id", str(number))
+    return Nugget(id, texts, entry["importance"] == "vital", entry.get("votes"))
 
 
 def _take_key(
-    id: str, found: _RagObject, mine: list[Nugget], place: Place, draft: NuggetDraft
+    id: str, row: _RagObject, nuggets: list[Nugget], place: Place, draft: NuggetDraft
 ) -> None:
     """The nuggets of a question must be the same wherever they stand."""
-    if known := draft.questions.get(id):
-        both = mine, [nugget for nugget, _ in known.nuggets.values()]
-        said = [[(one.id, one.descriptions[0], one.vital) for one in each] for each in both]
-        if said[0] != said[1]:
-            told = f"found other nuggets for question {short(id)} than before"
-            draft.problem(place, f"{told} ({known.place})")
+    if earlier := draft.questions.get(id):
+        both = nuggets, [nugget for nugget, _ in earlier.nuggets.values()]
+        compared = [[(item.id, item.descriptions[0], item.vital) for item in side] for side in both]
+        if compared[0] != compared[1]:
+            problem = f"found other nuggets for question {short(id)} than before"
+            draft.problem(place, f"{problem} ({earlier.place})")
         return
-    text = member(found, "query", str, place, draft.reading) if "query" in found else ""
+    text = member(row, "query", str, place, draft.reading) if "query" in row else ""
     draft.question(id, place, text or "")
-    for nugget in mine:
+    for nugget in nuggets:
         draft.nugget(id, nugget, place)
 
 
@@ -297,9 +299,11 @@ def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
         runs = [run for run in nuggets.runs.values() if run.responses(question.id)]
         for run in runs:
             responses = run.responses(question.id)
-            texts, best = [some.text for some in responses], nuggets.judgements.best
-            known = {one.id: best(question.id, one.id, responses) for one in question.nuggets}
-            labels = {id: NAMES[value] for id, value in known.items() if value is not None}
+            texts, best = [response.text for response in responses], nuggets.judgements.best
+            values = {
+                nugget.id: best(question.id, nugget.id, responses) for nugget in question.nuggets
+            }
+            labels = {id: NAMES[value] for id, value in values.items() if value is not None}
             answer = {"run_id": run.tag, "answer_text": "\n".join(texts)}
             yield json_line({**_plain(question, labels), **answer})
         if not runs:
@@ -313,12 +317,12 @@ def _plain(question: Question, labels: Mapping[str, str]) -> _RagObject:
 
 
 def _rag_nugget(nugget: Nugget, labels: Mapping[str, str], numbered: bool) -> _RagObject:
-    found: _RagObject = {} if numbered else {"id": nugget.id}
-    found |= {"text": nugget.descriptions[0], "importance": nugget.importance}
+    fields: _RagObject = {} if numbered else {"id": nugget.id}
+    fields |= {"text": nugget.descriptions[0], "importance": nugget.importance}
     if nugget.id in labels:
-        found["assignment"] = labels[nugget.id]
+        fields["assignment"] = labels[nugget.id]
     if nugget.descriptions[1:]:
-        found["also"] = list(nugget.descriptions[1:])
+        fields["also"] = list(nugget.descriptions[1:])
     if nugget.votes is not None:
-        found["votes"] = nugget.votes
-    return found
+        fields["votes"] = nugget.votes
+    return fields

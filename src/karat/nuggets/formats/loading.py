@@ -85,9 +85,9 @@ def load_nuggets(
     return read_nuggets(key, runs, judgements, draft, format)
 
 
-def _places(given: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
+def _places(paths: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
     """Return files as a list, if one alone was named."""
-    return [given] if isinstance(given, str | os.PathLike) else given
+    return [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
 def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:
@@ -99,13 +99,13 @@ def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any)
     tags = [run for run in runs if run not in files]
     if files and tags:
         raise InputError(f"{tags[0]}: no such file")
-    found = load_nuggets(key, files, **given)
-    if not files and not found.runs:
+    nuggets = load_nuggets(key, files, **given)
+    if not files and not nuggets.runs:
         raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
-    chosen = found if files else found.select(*tags)
-    if guess or found.judgements.deciding:
+    chosen = nuggets if files else nuggets.select(*tags)
+    if guess or nuggets.judgements.deciding:
         return chosen
-    if found.judgements.rows:
+    if nuggets.judgements.rows:
         raise InputError(
             f"all judgements of {key} are labels of models, which are evidence for guesses alone: "
             "leave out --no-guess, or give judgements of people"
@@ -116,9 +116,9 @@ def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any)
     )
 
 
-def as_nuggets(given: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:
+def as_nuggets(source: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:
     """Return a set as it is, or the one that `load_nuggets` finds by its name or place."""
-    return given if isinstance(given, NuggetSet) else load_nuggets(given, progress=progress)
+    return source if isinstance(source, NuggetSet) else load_nuggets(source, progress=progress)
 
 
 def read_nuggets(
@@ -131,12 +131,12 @@ def read_nuggets(
     """Return a set as `load_nuggets` does, leaving what was found wrong in the draft's reading."""
     if format is not None:
         _ = FORMATS[format]  # refuses a name that is no format's
-    others = (("runs", runs), ("judgements", judgements))
-    draft.take = ("key", *(part for part, given in others if not given))
+    other_files = (("runs", runs), ("judgements", judgements))
+    draft.take = ("key", *(part for part, paths in other_files if not paths))
     _read(key, "key", draft, format)
-    for part, given in others:
+    for part, paths in other_files:
         draft.take = (part,)
-        for path in given:
+        for path in paths:
             before = draft.responses
             _read(path, part, draft)
             if part == "runs" and draft.responses == before and not draft.reading.problems:
@@ -155,24 +155,24 @@ def save_nuggets(nuggets: NuggetSet | GivenPath, path: GivenPath, format: str = 
     save_as(NUGGET_SETS, as_nuggets(nuggets), path, format)
 
 
-def set_name(given: GivenPath) -> str:
+def set_name(source: GivenPath) -> str:
     """Return the name of a known set, or that of a file or folder."""
-    return str(given) if NUGGET_SETS.known_set(given) else Path(given).name or str(given)
+    return str(source) if NUGGET_SETS.known_set(source) else Path(source).name or str(source)
 
 
-def _read(given: GivenPath, part: str, draft: NuggetDraft, format: str | None = None) -> None:
-    known, path = NUGGET_SETS.known_set(given), NUGGET_SETS.path(given)
-    format = format or (known.format if known else None)
+def _read(source: GivenPath, part: str, draft: NuggetDraft, format: str | None = None) -> None:
+    known_set, path = NUGGET_SETS.known_set(source), NUGGET_SETS.path(source)
+    format = format or (known_set.format if known_set else None)
     NUGGET_SETS.read(path, format, lambda place: (detect(place, part), place), draft)
 
 
 def detect(path: Path, part: str = "key") -> str:
     """Return the format of a folder or file; a text file is the part that is wanted of it."""
     NUGGET_SETS.check_place(path)
-    if told := _ENDINGS.get((part, path.suffix)):
-        return told
-    if found := NUGGET_SETS.recognise(path):
-        return found
+    if ending_format := _ENDINGS.get((part, path.suffix)):
+        return ending_format
+    if recognized := NUGGET_SETS.recognise(path):
+        return recognized
     if path.is_dir():
         raise InputError(f"{path}: expected a folder with {KEY} (and perhaps {JUDGED}) or SCUs.txt")
     if part == "key" and not _is_key(line := catalogue.first_line(path)):
@@ -195,13 +195,13 @@ def is_nuggets(name: GivenPath) -> bool:
     if line.startswith("{"):
         members = {"qid", "nugget", "nuggets", "drafted_by"}
         return not members.isdisjoint(catalogue.json_object(line))
-    return _is_key(line) or any(one.is_detected(path) for _, one in FORMATS.usable())
+    return _is_key(line) or any(set_format.is_detected(path) for _, set_format in FORMATS.usable())
 
 
 def told_of_nuggets(name: GivenPath) -> str:
     """Return what is said where another kind of set is expected; "" if this is no nugget set."""
-    told = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
-    return told if is_nuggets(name) else ""
+    message = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
+    return message if is_nuggets(name) else ""
 
 
 def _is_key(line: str) -> bool:

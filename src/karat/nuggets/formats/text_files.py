@@ -56,17 +56,17 @@ def read_folder(path: Path, draft: NuggetDraft) -> None:
     for file in files:
         read_runs(file, draft)
     if (path / JUDGED).exists():
-        wanted = draft.take
+        requested_parts = draft.take
         if files:  # part 1 repeats the runs
-            draft.take = tuple(part for part in wanted if part != "runs")
+            draft.take = tuple(part for part in requested_parts if part != "runs")
         read_judgements(path / JUDGED, draft)
-        draft.take = wanted
+        draft.take = requested_parts
 
 
 def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterator[_Row]:
     for place, line in draft.reading.numbered(read_lines(path), path):
-        if found := _LINES[fields].fullmatch(line):
-            yield place, found.groups()
+        if match := _LINES[fields].fullmatch(line):
+            yield place, match.groups()
         elif line.strip(" \t"):
             draft.problem(place, f"found {len(line.split())} fields, expected {expected}")
 
@@ -83,11 +83,11 @@ def read_key(path: Path, draft: NuggetDraft) -> None:
                 draft.question(question, place, text)
         elif importance == "also":
             draft.also(question, id, text, place)
-        elif found := _IMPORTANCE.fullmatch(importance):
+        elif match := _IMPORTANCE.fullmatch(importance):
             if question not in draft.questions:
                 draft.question(question, place)
-            votes = None if found[2] is None else int(found[2])
-            draft.nugget(question, Nugget(id, (text,), found[1].lower() == "vital", votes), place)
+            votes = None if match[2] is None else int(match[2])
+            draft.nugget(question, Nugget(id, (text,), match[1].lower() == "vital", votes), place)
         else:
             draft.problem(place, f"found {quoted(importance)}, expected vital or okay")
 
@@ -99,9 +99,9 @@ def key_lines(key: NuggetKey) -> Iterator[str]:
             yield _line((question.id, NOTHING, "question"), question.text)
         for nugget in question.nuggets:
             votes = "" if nugget.votes is None else f"/{nugget.votes}"
-            first, *others = nugget.descriptions
+            first, *further = nugget.descriptions
             yield _line((question.id, nugget.id, nugget.importance + votes), first)
-            for text in others:
+            for text in further:
                 yield _line((question.id, nugget.id, "also"), text)
 
 
@@ -141,15 +141,21 @@ class _Answer:
 
     def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[Place, str, str, float]]:
         """Place, response, nugget and value: what was said, and what silence says."""
-        carried = {n for (_, n), said in self.said.items() if any(value for _, value in said)}
-        known = list(nuggets)
-        unknown = dict.fromkeys(n for _, n in self.said if n not in known)
+        carried = {
+            n for (_, n), judgements in self.said.items() if any(value for _, value in judgements)
+        }
+        key_nuggets = list(nuggets)
+        unknown = dict.fromkeys(n for _, n in self.said if n not in key_nuggets)
         for id, (first, text) in self.items.items():
-            for nugget in (*known, *unknown):
+            for nugget in (*key_nuggets, *unknown):
                 for place, value in self.said.get((id, nugget), ()):
                     if value is not None:
                         yield place, text, nugget, value
-                if (id, nugget) not in self.said and nugget not in carried and nugget in known:
+                if (
+                    (id, nugget) not in self.said
+                    and nugget not in carried
+                    and nugget in key_nuggets
+                ):
                     yield first, text, nugget, 0.0
 
 
@@ -167,11 +173,11 @@ def read_judgements(path: Path, draft: NuggetDraft) -> None:
         else:
             answer.items[item] = place, text
             draft.response(tag, question, Response(text, _given(field)), place)
-    for said in later:
-        _say(*said, draft)
+    for entry in later:
+        _say(*entry, draft)
     for (question, tag), answer in answers.items():
-        known = draft.questions[question].nuggets if question in draft.questions else {}
-        for place, text, nugget, value in answer.judged(known):
+        key_nuggets = draft.questions[question].nuggets if question in draft.questions else {}
+        for place, text, nugget, value in answer.judged(key_nuggets):
             draft.judge(JudgedResponse(question, nugget, text, value, _given(tag)), place)
 
 
@@ -180,14 +186,14 @@ def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: N
     if item not in answer.items:
         draft.problem(place, f"item {short(item)}, which no line of part 1 has")
         return
-    known = draft.questions[id].nuggets if id in draft.questions else {}
-    nugget, equals, given = field.rpartition("=")
+    key_nuggets = draft.questions[id].nuggets if id in draft.questions else {}
+    nugget, equals, raw_value = field.rpartition("=")
     value: float | None = SUPPORT
-    if not equals or field in known:
+    if not equals or field in key_nuggets:
         nugget = field
-    elif given == "?":
+    elif raw_value == "?":
         value = None
-    elif (value := number(given)) is None:
+    elif (value := number(raw_value)) is None:
         draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
         return
     answer.said.setdefault((item, nugget), []).append((place, value))
@@ -211,8 +217,8 @@ def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
             silence = None if any(values) else 0.0
             for item, value in enumerate(values, 1):
                 if value != silence:  # else silence says it
-                    said = "" if value == SUPPORT else "=?" if value is None else f"={value:g}"
-                    yield " ".join(_checked((question, tag, str(item), nugget.id + said))) + "\n"
+                    suffix = "" if value == SUPPORT else "=?" if value is None else f"={value:g}"
+                    yield " ".join(_checked((question, tag, str(item), nugget.id + suffix))) + "\n"
 
 
 # --------------------------------------------------------------------------------- the folder
@@ -280,16 +286,16 @@ class _Ids(NamedTuple):
         """Return the lines of a file, one for each question."""
         lines, count = read_lines(path), len(self.ids)
         if len(lines) != count:
-            told = f"found {len(lines):,} lines, expected {count:,}, as {self.source} has"
-            raise InputError(f"{path}: {told}")
+            problem = f"found {len(lines):,} lines, expected {count:,}, as {self.source} has"
+            raise InputError(f"{path}: {problem}")
         return lines
 
 
 def _ids_of(path: Path, draft: NuggetDraft) -> _Ids:
     """Of the folder that a file stands in, or else of the key."""
-    beside = path.parent.parent / IDS
-    if beside.exists():
-        return _Ids(read_lines(beside), str(beside))
+    ids_path = path.parent.parent / IDS
+    if ids_path.exists():
+        return _Ids(read_lines(ids_path), str(ids_path))
     return _Ids([*draft.questions], "the key")
 
 
@@ -333,12 +339,14 @@ def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
     """Yield the files of a folder; a run must be judged whole, or not at all."""
     questions = nuggets.key.questions.values()
     yield IDS, [f"{question.id}\n" for question in questions]
-    units = ([_one_line(one.descriptions[0]) for one in question.nuggets] for question in questions)
+    units = (
+        [_one_line(item.descriptions[0]) for item in question.nuggets] for question in questions
+    )
     yield UNITS, ["\t".join(text.replace("\t", " ") for text in row) + "\n" for row in units]
     for run in nuggets.runs.values():
         if not run.tag or any(c in run.tag for c in "/\\\0"):
             raise OutputError(f"run {quoted(run.tag)} cannot be the name of a file: rename it")
-        answers = ([_one_line(one.text) for one in run.responses(q.id)] for q in questions)
+        answers = ([_one_line(item.text) for item in run.responses(q.id)] for q in questions)
         yield f"{SUMMARIES}/{run.tag}.summary", [" ".join(texts) + "\n" for texts in answers]
         if labels := _labels(run, nuggets):
             yield f"{LABELS}/{run.tag}.label", labels
@@ -351,7 +359,9 @@ def _one_line(text: str) -> str:
 def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
     """Return a line for each question; nothing if nothing of the run was judged."""
     rows = {
-        id: [nuggets.judgements.best(id, one.id, run.responses(id)) for one in question.nuggets]
+        id: [
+            nuggets.judgements.best(id, nugget.id, run.responses(id)) for nugget in question.nuggets
+        ]
         for id, question in nuggets.key.questions.items()
     }
     silent = [question for question in rows if not run.responses(question)]

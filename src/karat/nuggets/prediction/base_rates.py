@@ -89,11 +89,11 @@ def learn_shift(
     if not len(logits):
         return SetShift(0.0, spread.question)
     p = sigmoid(logits)
-    told = np.bincount(question, p * (1 - p))
-    weight = 1 / (spread.dispersion + told * spread.question)
-    precision = float((weight * told).sum())
+    information = np.bincount(question, p * (1 - p))
+    weight = 1 / (spread.dispersion + information * spread.question)
+    precision = float((weight * information).sum())
     weight /= 1 + precision * spread.run / len(np.unique(run))
-    variance = 1 / (1 / spread.question + float((weight * told).sum()))
+    variance = 1 / (1 / spread.question + float((weight * information).sum()))
     return SetShift(_solve(logits, yes, weight[question], spread.question), variance)
 
 
@@ -107,14 +107,19 @@ def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float
     return (low + high) / 2
 
 
-def reach(known: SetShift, spread: ShiftVariances, questions: float, information: float) -> float:
+def reach(
+    set_shift: SetShift, spread: ShiftVariances, questions: float, information: float
+) -> float:
     """Return how far the guesses of a run may be shifted either way; 0 where nothing is guessed.
 
     `questions` is m and `information` I; both infinite for scores on questions in general.
     """
     if not questions or not information:
         return 0.0
-    common, single = known.variance + spread.question / questions, spread.dispersion / information
+    common, single = (
+        set_shift.variance + spread.question / questions,
+        spread.dispersion / information,
+    )
     parts = [(common, spread.questions), (spread.run, spread.runs), (single, np.inf)]
     t = student_quantile((1 - _LEVEL) / 2, welch_freedom(parts))
     return t * sqrt(sum(variance for variance, _ in parts))
@@ -133,12 +138,12 @@ class PredictedRun(NamedTuple):
 
     def doubting(self) -> PredictedRun:
         """Return the run with judgements that are not its own as guesses, if sure ones."""
-        decided, chances = {}, {}
-        for id, found in ((q.id, self.decided[q.id]) for q in self.questions):
-            likely = np.clip(found.values, NOISE, 1 - NOISE)
-            decided[id] = replace(found, known=found.known & self.own[id])
-            chances[id] = np.where(found.known, likely, self.chances[id])
-        return self._replace(decided=decided, chances=chances)
+        decisions, chances = {}, {}
+        for id, answer in ((q.id, self.decided[q.id]) for q in self.questions):
+            likely = np.clip(answer.values, NOISE, 1 - NOISE)
+            decisions[id] = replace(answer, known=answer.known & self.own[id])
+            chances[id] = np.where(answer.known, likely, self.chances[id])
+        return self._replace(decided=decisions, chances=chances)
 
     def at(self, shift: float) -> RunAnswers:
         """Return the expected answers with all guesses shifted."""
@@ -149,11 +154,11 @@ class PredictedRun(NamedTuple):
         """Return m and I, of all nuggets or of those with a weight; m counts parts of questions."""
         worth, information = 0.0, 0.0
         for question in self.questions:
-            found = self.decided[question.id]
+            answer = self.decided[question.id]
             counts = nugget_weights(question, self.how.weights) > 0 if weighted else slice(None)
-            sure = np.where(found.known, found.values, self.chances[question.id])
+            sure = np.where(answer.known, answer.values, self.chances[question.id])
             p = sure.max(axis=0, initial=0.0)[counts]
-            open_ = (1 - found.known).max(axis=0, initial=0)[counts] * (1 - p) > 0
+            open_ = (1 - answer.known).max(axis=0, initial=0)[counts] * (1 - p) > 0
             if len(p):
                 worth += float(open_.mean())
                 information += float((p * (1 - p))[open_].sum())
@@ -161,27 +166,27 @@ class PredictedRun(NamedTuple):
 
 
 def shifted_intervals(
-    guessed: PredictedRun, known: SetShift, spread: ShiftVariances, general: bool
+    guessed: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
     """Return intervals of A and F; of F None without questions enough that have one."""
     run, beta = guessed.doubting(), guessed.how.beta
-    middle = run.at(known.mean)
+    middle = run.at(set_shift.mean)
 
     def interval(score: int, sample: Callable[[], Floats]) -> ScoreInterval:
         """On these questions; or in general, where their choice counts, which holds that."""
-        found = []
+        intervals = []
         for amount in (run.guessed(weighted=score > 0), (inf, inf))[: 1 + general]:
-            far = reach(known, spread, *amount)
-            ends = (run.at(known.mean - far), middle, run.at(known.mean + far))
-            low, value, high = (told.scores(beta)[score] for told in ends)
-            found.append(ScoreInterval(value, low, high))
-        return found[0].joined(_sampled(found[1], sample())) if general else found[0]
+            far = reach(set_shift, spread, *amount)
+            ends = (run.at(set_shift.mean - far), middle, run.at(set_shift.mean + far))
+            low, value, high = (answers.scores(beta)[score] for answers in ends)
+            intervals.append(ScoreInterval(value, low, high))
+        return intervals[0].joined(_sampled(intervals[1], sample())) if general else intervals[0]
 
     share = interval(0, lambda: middle.share)
-    kept = middle.official.total > 0
-    if kept.sum() < 1 + general:
+    has_weight = middle.official.total > 0
+    if has_weight.sum() < 1 + general:
         return RunIntervals(share, None, None)
-    macro = interval(1, lambda: middle.official.f(beta)[kept])
+    macro = interval(1, lambda: middle.official.f(beta)[has_weight])
     return RunIntervals(
         share, macro, interval(2, lambda: jackknife_pseudo_values(middle.official, beta))
     )

@@ -97,9 +97,13 @@ def _start(X: Floats, prior: Logistic | None) -> Logistic:
     """Return means and standard deviations (infinite where nothing varies), and the weights v."""
     scale = X.std(axis=0)
     scale, weights = np.where(scale > 1e-12, scale, np.inf), np.zeros(X.shape[1])
-    centre, known = X.mean(axis=0), slice(len(prior.weights) if prior else 0)
+    centre, prior_columns = X.mean(axis=0), slice(len(prior.weights) if prior else 0)
     if prior:
-        centre[known], scale[known], weights[known] = prior.centre, prior.scale, prior.weights
+        centre[prior_columns], scale[prior_columns], weights[prior_columns] = (
+            prior.centre,
+            prior.scale,
+            prior.weights,
+        )
     return Logistic(centre, scale, weights, prior.intercept if prior else 0.0)
 
 
@@ -128,13 +132,13 @@ def _climb_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats)
         p = sigmoid(product(Z, w) + u[nugget])
         np.multiply(Z, (p * (1 - p))[:, None], out=V)
         both = np.add.reduceat(V, first, axis=0)  # nuggets x columns
-        own = both[:, 0] + 1  # the first column is 1
+        nugget_curvature = both[:, 0] + 1  # the first column is 1
         slope = product(Z.T, yes - p) - hold * (w - aim)
         slope_u = np.add.reduceat(yes - p, first) - u
-        shared = product((both / own[:, None]).T, both)
+        shared = product((both / nugget_curvature[:, None]).T, both)
         curvature = product(V.T, Z) + np.diag(hold) - shared
-        step = solve_symmetric(curvature, slope - product(both.T, slope_u / own))
-        step_u = (slope_u - product(both, step)) / own
+        step = solve_symmetric(curvature, slope - product(both.T, slope_u / nugget_curvature))
+        step_u = (slope_u - product(both, step)) / nugget_curvature
         largest = max(float(np.abs(step).max()), float(np.abs(step_u).max()))
         w, u = (x + d * min(1.0, 5.0 / max(largest, 1e-300)) for x, d in ((w, step), (u, step_u)))
         if largest < _NEAR:
@@ -184,7 +188,7 @@ def fit_calibrated(
 
 
 def fit_unjudged(
-    X: Floats, seen: Floats, unjudged: UnjudgedEvidence, prior: Logistic | None = None
+    X: Floats, training_labels: Floats, unjudged: UnjudgedEvidence, prior: Logistic | None = None
 ) -> tuple[Logistic, Floats]:
     """Fit a model for questions that nobody was judged on; also return its rows of all cells.
 
@@ -194,23 +198,27 @@ def fit_unjudged(
     nugget = unjudged.pool.cell_nugget
     ridges = np.append(np.full(X.shape[1], RIDGE), PLACE_RIDGE)
     placed = np.column_stack([X, unjudged.place])
-    first = fit_calibrated(placed, seen, ridges, prior, nugget)
+    first = fit_calibrated(placed, training_labels, ridges, prior, nugget)
     both = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
-    return fit_calibrated(both, seen, np.append(ridges, RIDGE), prior, nugget), both
+    return fit_calibrated(both, training_labels, np.append(ridges, RIDGE), prior, nugget), both
 
 
 def fit_with_likeness(
-    X: Floats, seen: Floats, fold: Ints, likeness: Likeness, prior: Logistic | None = None
+    X: Floats,
+    training_labels: Floats,
+    fold: Ints,
+    likeness: Likeness,
+    prior: Logistic | None = None,
 ) -> tuple[Logistic, Floats]:
     """Fit a model where judgements of other folds on the same questions are evidence, too.
 
     The prior is for the model of the description's evidence. The other one has no difficulties: the
     rate of a nugget tells them.
     """
-    plain = fit_calibrated(X, seen, RIDGE, prior, likeness.pool.cell_nugget)
-    columns = likeness.columns(seen, plain.probabilities(X), fold)
+    plain = fit_calibrated(X, training_labels, RIDGE, prior, likeness.pool.cell_nugget)
+    columns = likeness.columns(training_labels, plain.probabilities(X), fold)
     both = np.concatenate([X, columns], axis=1)
-    return fit_calibrated(both, seen, LIKENESS_RIDGE), both
+    return fit_calibrated(both, training_labels, LIKENESS_RIDGE), both
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,19 +249,19 @@ def cross_validate(
     chances, limits = np.zeros(len(cells.labels)), np.zeros(len(cells.labels))
     total = len(np.unique(cells.fold))
     for done, (k, train) in enumerate(cells.training()):
-        seen = np.where(train, cells.labels, np.nan)
+        training_labels = np.where(train, cells.labels, np.nan)
         if isinstance(further, Likeness):
-            model, columns = fit_with_likeness(X, seen, cells.fold, further, prior)
+            model, columns = fit_with_likeness(X, training_labels, cells.fold, further, prior)
         else:
-            model, columns = fit_unjudged(X, seen, further, prior)
+            model, columns = fit_unjudged(X, training_labels, further, prior)
         test = cells.fold == k
         chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
         progress(done + 1, total, "cross-validating")
-    carried, known = chances > limits, np.zeros(len(limits), dtype=np.bool_)
+    carried, is_known = chances > limits, np.zeros(len(limits), dtype=np.bool_)
     if isinstance(further, Likeness):
-        known = cells.known
-        chances, carried = (np.where(known, cells.elsewhere > 0, x) for x in (chances, carried))
-    return CrossValidation(chances, carried, known, cells.agreement(carried, chances))
+        is_known = cells.known
+        chances, carried = (np.where(is_known, cells.elsewhere > 0, x) for x in (chances, carried))
+    return CrossValidation(chances, carried, is_known, cells.agreement(carried, chances))
 
 
 class HeldOutPredictions(NamedTuple):
@@ -274,9 +282,9 @@ def hold_out(
     if cells.judged.sum() < EXACT:
         exact = cross_validate(cells, X, near, progress=progress)
         return HeldOutPredictions(model, exact.probabilities, exact.carried)
-    found = without_folds(model, columns, cells, LIKENESS_RIDGE, progress)
+    held_out = without_folds(model, columns, cells, LIKENESS_RIDGE, progress)
     return HeldOutPredictions(
-        model, *(np.where(cells.known, cells.elsewhere > 0, x) for x in found[1:])
+        model, *(np.where(cells.known, cells.elsewhere > 0, x) for x in held_out[1:])
     )
 
 
@@ -289,25 +297,27 @@ def without_folds(
     Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
     p, shares = sigmoid(product(Z[judged], start)), {}
     for k in np.unique(whose).tolist():  # what its cells add to gradient and curvature
-        mine = whose == k
-        rows, chance = Z[judged[mine]], p[mine]
+        in_fold = whose == k
+        rows, chance = Z[judged[in_fold]], p[in_fold]
         curvature = product((rows * (chance * (1 - chance))[:, None]).T, rows)
-        shares[k] = product(rows.T, yes[mine] - chance), curvature
+        shares[k] = product(rows.T, yes[in_fold] - chance), curvature
     hold = np.diag([1e-6, *[ridge] * X.shape[1]])
-    whole = hold + sum(curvature for _, curvature in shares.values())
-    found = HeldOutPredictions(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
+    total_curvature = hold + sum(curvature for _, curvature in shares.values())
+    held_out = HeldOutPredictions(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
     kinds = np.unique(fold).tolist()
     for done, k in enumerate(kinds, 1):
-        w, limit, mine = start, model.threshold, np.flatnonzero(fold == k)
+        w, limit, in_fold = start, model.threshold, np.flatnonzero(fold == k)
         if k in shares:
             gradient, curvature = shares[k]
-            w = start - solve_symmetric(whole - curvature, gradient)
-            others = whose != k
-            limit = best_f_threshold(sigmoid(product(Z[judged[others]], w)), yes[others])
-        found.probabilities[mine] = sigmoid(product(Z[mine], w))
-        found.carried[mine] = found.probabilities[mine] > limit
+            w = start - solve_symmetric(total_curvature - curvature, gradient)
+            in_other_folds = whose != k
+            limit = best_f_threshold(
+                sigmoid(product(Z[judged[in_other_folds]], w)), yes[in_other_folds]
+            )
+        held_out.probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
+        held_out.carried[in_fold] = held_out.probabilities[in_fold] > limit
         progress(done, len(kinds), "leaving out")
-    return found
+    return held_out
 
 
 SMALL = 20_000
@@ -361,8 +371,8 @@ class PredictionBatch:
         table = self.pool.table(self.labels, question)
         rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
         carries = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
-        kept = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
-        return np.asarray(kept + self.pool.starts[question], dtype=np.int64)
+        selected = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
+        return np.asarray(selected + self.pool.starts[question], dtype=np.int64)
 
     def ask(
         self, rows: Ints, model: Logistic, progress: Progress, plain: Logistic | None = None
@@ -372,34 +382,36 @@ class PredictionBatch:
         With `plain`, the model of the description alone, likeness to judged responses counts.
         """
         pool = self.pool
-        _, index, same = np.unique(pool.same[rows], return_index=True, return_inverse=True)
+        _, index, inverse = np.unique(pool.same[rows], return_index=True, return_inverse=True)
         distinct = rows[np.sort(index)]
-        found, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
-        asked = pool.question[distinct]
-        groups = [distinct] if plain is None else [distinct[asked == q] for q in np.unique(asked)]
-        for mine in groups:
-            for start in range(0, len(mine), MOST):
-                batch = mine[start : start + MOST]
-                found[pool.cells(batch)] = self._chances(batch, model, plain)
+        probabilities, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
+        question = pool.question[distinct]
+        groups = (
+            [distinct] if plain is None else [distinct[question == q] for q in np.unique(question)]
+        )
+        for group in groups:
+            for start in range(0, len(group), MOST):
+                batch = group[start : start + MOST]
+                probabilities[pool.cells(batch)] = self._chances(batch, model, plain)
                 done += len(batch)
                 progress(done, len(distinct), "asking the model")
-        first = rows[index][same.ravel()]
+        first = rows[index][inverse.ravel()]
         again = first != rows
-        found[pool.cells(rows[again])] = found[pool.cells(first[again])]
-        return found
+        probabilities[pool.cells(rows[again])] = probabilities[pool.cells(first[again])]
+        return probabilities
 
     def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
         """Return probabilities; with `plain`, of responses to one question beside judged ones."""
         if plain is None:
             return model.probabilities(self.evidence(self.pool.take(batch)))
-        others = self.judged(int(self.pool.question[batch[0]]), COMPARED)
-        pool = self.pool.take(np.concatenate([others, batch]))
-        known = self.labels[self.pool.cells(others)]
+        judged_rows = self.judged(int(self.pool.question[batch[0]]), COMPARED)
+        pool = self.pool.take(np.concatenate([judged_rows, batch]))
+        known_labels = self.labels[self.pool.cells(judged_rows)]
         X = self.evidence(pool)
-        labels = np.concatenate([known, np.full(len(X) - len(known), np.nan)])
-        fold = (np.arange(len(X)) >= len(known)).astype(np.int64)
-        near = Likeness(pool, first=len(others)).columns(labels, plain.probabilities(X), fold)
-        return model.probabilities(np.concatenate([X, near], axis=1)[len(known) :])
+        labels = np.concatenate([known_labels, np.full(len(X) - len(known_labels), np.nan)])
+        fold = (np.arange(len(X)) >= len(known_labels)).astype(np.int64)
+        near = Likeness(pool, first=len(judged_rows)).columns(labels, plain.probabilities(X), fold)
+        return model.probabilities(np.concatenate([X, near], axis=1)[len(known_labels) :])
 
 
 def run_folds(pool: Pool, labels: Floats) -> Ints:

@@ -131,10 +131,10 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
     pool = make_pool(nuggets.key, runs)  # of the others nobody knows what they are worth
     labels = run_labels(pool, judgements)
     labels = strict_labels(labels) if strict else labels
-    known = ~np.isnan(labels)
-    if not (labels[known] > 0).any() or not (labels[known] == 0).any():
+    is_judged = ~np.isnan(labels)
+    if not (labels[is_judged] > 0).any() or not (labels[is_judged] == 0).any():
         raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
-    if len(np.unique(pool.cell_run[known])) < 2:
+    if len(np.unique(pool.cell_run[is_judged])) < 2:
         raise InputError(f"{nuggets.name}: expected at least two judged runs")
     return pool, labels
 
@@ -166,26 +166,26 @@ def evaluate(
     cells = np.where(judged > 0, 1.0, 0.0), calibrated.probabilities
     official, guessed = (pool.run_scores(x) for x in cells)
     by_question = (pool.question_scores(x) for x in reversed(cells))
-    known = float(calibrated.known[~np.isnan(judged)].mean())
+    known_share = float(calibrated.known[~np.isnan(judged)].mean())
     alone = (
-        assessor_agreement(pool, found.carried, np.where(found.known, np.nan, judged))
-        for found in (calibrated, tuned.best)
+        assessor_agreement(pool, result.carried, np.where(result.known, np.nan, judged))
+        for result in (calibrated, tuned.best)
     )
     classic = Official(beta, strict=strict)
     scores = _official_scores(nuggets, pool, classic, corrected)
     weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
-    asked = EvaluationInputs(nuggets, tuned, calibrated, judged, classic, scores)
+    inputs = EvaluationInputs(nuggets, tuned, calibrated, judged, classic, scores)
     return Evaluation(
         **vars(tuned),
         calibrated=calibrated,
-        baselines=tuple(_baselines(asked, official, weigh)),
+        baselines=tuple(_baselines(inputs, official, weigh)),
         curves=tuple(_curve(tuned, n, official) for n in (1, 2, 3)),
         official=dict(zip(pool.runs, official.tolist(), strict=True)),
         guessed=dict(zip(pool.runs, guessed.tolist(), strict=True)),
         intervals=dict(zip(pool.runs, intervals_of_runs(*by_question), strict=True)),
-        known=known,
-        alone=tuple(alone) if known else None,
-        on_official=compare_on_official_f(asked, weigh),
+        known=known_share,
+        alone=tuple(alone) if known_share else None,
+        on_official=compare_on_official_f(inputs, weigh),
         lead=f_difference(pool, calibrated.carried, paper_choice(tuned).carried, judged),
     )
 
@@ -194,42 +194,48 @@ def official_labels(
     pool: Pool, labels: Floats, judgements: Judgements, corrected: bool, strict: bool
 ) -> Floats:
     """Return the labels to compare with: those that are learned from, or corrected ones."""
-    found = corrected_labels(pool, judgements) if corrected else labels
-    return strict_labels(found) if strict else found
+    official = corrected_labels(pool, judgements) if corrected else labels
+    return strict_labels(official) if strict else official
 
 
 def _curve(tuned: Tuning, n: int, official: Floats) -> ThresholdCurve:
     """Return tau-b at 40 quantiles of the scores of n-grams."""
-    found, rule, cells = [], replace(tuned.how, n=n), tuned.cells
+    points, rule, cells = [], replace(tuned.how, n=n), tuned.cells
     scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
     for threshold in np.unique(np.quantile(scores, np.linspace(0, 0.995, 40))).tolist():
         runs = cells.pool.run_scores((scores > threshold).astype(np.float64))
-        found.append((float(threshold), tau_b(official, runs)))
-    return ThresholdCurve(rule.shown, tuple(found))
+        points.append((float(threshold), tau_b(official, runs)))
+    return ThresholdCurve(rule.shown, tuple(points))
 
 
 def _official_scores(
-    nuggets: NuggetSet, pool: Pool, how: Official, corrected: bool
+    nuggets: NuggetSet, pool: Pool, official: Official, corrected: bool
 ) -> list[RunScore]:
     """Return F(beta) of every run from its judgements, or from corrected ones."""
-    found, key = [], nuggets.key
+    scores, key = [], nuggets.key
     for run in (nuggets.runs[tag] for tag in pool.runs):
-        own = None if corrected else run.tag
-        found.append(how.score(run, key, decide_run(run, key, nuggets.judgements, own=own)))
-    return found
+        run_tag = None if corrected else run.tag
+        scores.append(
+            official.score(run, key, decide_run(run, key, nuggets.judgements, run_tag=run_tag))
+        )
+    return scores
 
 
-def _baselines(asked: EvaluationInputs, official: Floats, idf: Weigh) -> Iterator[BaselineMeasure]:
+def _baselines(inputs: EvaluationInputs, official: Floats, idf: Weigh) -> Iterator[BaselineMeasure]:
     """Compare Pourpre with F(beta) of every run from its judgements, and ROUGE with A."""
-    runs, key = [asked.nuggets.runs[tag] for tag in asked.pool.runs], asked.nuggets.key
+    runs, key = [inputs.nuggets.runs[tag] for tag in inputs.pool.runs], inputs.nuggets.key
     for name, weigh in (("count", Pourpre().weigh), ("idf", idf)):
-        pourpre = Pourpre(beta=asked.how.beta, weigh=weigh)
+        pourpre = Pourpre(beta=inputs.how.beta, weigh=weigh)
         rows = [pourpre.score(run, key) for run in runs]
         for kind in ("macro", "micro"):
-            both = asked.scores, rows
-            theirs, mine = (np.array([getattr(row, kind).f for row in x]) for x in both)
-            numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
+            both = inputs.scores, rows
+            official_f, scores = (np.array([getattr(row, kind).f for row in x]) for x in both)
+            numbers = (
+                tau_b(official_f, scores),
+                r_squared(official_f, scores),
+                rmse(official_f, scores),
+            )
             yield BaselineMeasure(f"Pourpre {name}, {kind}", *numbers)
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
-        mine = np.array([score_rouge(run, key, rouge).value for run in runs])
-        yield BaselineMeasure(name, tau_b(official, mine), r_squared(official, mine), None)
+        scores = np.array([score_rouge(run, key, rouge).value for run in runs])
+        yield BaselineMeasure(name, tau_b(official, scores), r_squared(official, scores), None)

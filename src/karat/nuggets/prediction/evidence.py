@@ -58,16 +58,16 @@ _STEMS, _SURFACE = WordRecipe(ENGLISH.stem), WordRecipe()
 def evidence(pool: Pool, idf: StemIdf | None = None, progress: Progress = silent) -> Floats:
     """Return cells x `NAMES`; idf, if none is given, is that of the pool's responses."""
     idf = idf or smoothed_idf(pool.texts, _STEMS)
-    texts, found = _Texts(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
+    texts, columns = _Texts(pool, idf), np.empty((int(pool.cell_starts[-1]), len(NAMES)))
     for n in (2, 3):
         rule = Paper(n, stem=ENGLISH.stem, stop=ENGLISH.stop, normalised=True, once=True)
-        found[:, PLAIN.index(f"paper-{n}")] = ngram_scores(pool, rule, idf)
+        columns[:, PLAIN.index(f"paper-{n}")] = ngram_scores(pool, rule, idf)
     for first in range(0, len(pool.texts), BATCH):
         last = min(first + BATCH, len(pool.texts))
-        texts.look_at(first, last, found)
+        texts.look_at(first, last, columns)
         progress(last, len(pool.texts), "weighing evidence")
-    _add_relative(pool, found)
-    return found
+    _add_relative(pool, columns)
+    return columns
 
 
 class _Texts:
@@ -92,9 +92,14 @@ class _Texts:
         weight = content * np.array(idf(words), dtype=np.float64)[ids]
         number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
         informative = weight * self._informativeness()
-        asked = _STEMS.tokens([question.text for question in self.pool.questions], self.vocab)
+        question_words = _STEMS.tokens(
+            [question.text for question in self.pool.questions], self.vocab
+        )
         size = np.int64(len(self.vocab) + 1)
-        has = np.repeat(np.arange(len(asked.offsets) - 1), asked.lengths) * size + asked.ids
+        has = (
+            np.repeat(np.arange(len(question_words.offsets) - 1), question_words.lengths) * size
+            + question_words.ids
+        )
         new = informative * ~np.isin(self.question * size + ids, has)
         kinds = [weight, content, informative, new, number, capital & content]
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
@@ -107,8 +112,8 @@ class _Texts:
         texts, surface = self.pool.descriptions, Vocab()
         plain = _SURFACE.tokens(texts, surface)
         words = surface.words(0, len(surface))
-        kept = np.array(stop_words(ENGLISH.stop).lacks(words), dtype=np.bool_)[plain.ids]
-        some = np.bincount(self.row, kept, len(texts)) > 0
+        is_content = np.array(stop_words(ENGLISH.stop).lacks(words), dtype=np.bool_)[plain.ids]
+        has_content = np.bincount(self.row, is_content, len(texts)) > 0
         names = {
             (row, word.lower())
             for row, text in enumerate(texts)
@@ -117,7 +122,7 @@ class _Texts:
         }
         cells = zip(self.row.tolist(), plain.ids.tolist(), strict=True)
         capital = np.array([(row, words[i]) in names for row, i in cells], dtype=np.bool_)
-        return np.asarray(kept | ~some[self.row]), capital
+        return np.asarray(is_content | ~has_content[self.row]), capital
 
     def _informativeness(self) -> Floats:
         """Return 1 - (nuggets of the question that have the word) / |G|; 1 for a single nugget."""
@@ -129,30 +134,41 @@ class _Texts:
         share = have[np.searchsorted(keys, words)] / np.maximum(many, 1)
         return np.where(many > 1, 1 - share, 1.0)
 
-    def look_at(self, first: int, last: int, found: Floats) -> None:
+    def look_at(self, first: int, last: int, columns: Floats) -> None:
         """Fill the columns that need no other nugget, for responses from first to last."""
         responses = self.pool.texts[first:last]
         starts = np.clip(self.pool.starts, first, last) - first
         a, b = np.searchsorted(self.pool.cell_response, (first, last))
-        nugget, rows = self.pool.cell_nugget[a:b], found[a:b]
+        nugget, rows = self.pool.cell_nugget[a:b], columns[a:b]
         vocab = Vocab()
         vocab.merge(self.vocab)
         lengths = np.diff(self.words.offsets)
         windows = np.stack([2 * lengths + 4, np.zeros_like(lengths)], axis=1)  # 0 is no bound
         words = _STEMS.tokens(responses, vocab)
-        whole = *words, starts, *self.words, self.questions, self.weights, windows, None
-        near = self._best(_kernel.nugget_windows(*whole), nugget)
+        window_arguments = *words, starts, *self.words, self.questions, self.weights, windows, None
+        near = self._best(_kernel.nugget_windows(*window_arguments), nugget)
         rows[:, :8], rows[:, 8:12] = near[:, [0, 1, 2, 3, 6, 7, 8, 9]], near[:, 10:]
         spelt = *code_points(responses), starts, *self.letters, self.questions, None
         rows[:, 14:16] = self._best(_kernel.nugget_characters(*spelt), nugget, misses=False)
-        own, count = self.pool.description_starts[:-1], len(lengths)
-        has = [np.bincount(self.row, self.weights[:, k], count)[own] > 0 for k in (4, 5)]
-        rows[:, 16:19] = np.stack([log1p(lengths[own]), *has], axis=1)[nugget]
+        first_descriptions, count = self.pool.description_starts[:-1], len(lengths)
+        has = [
+            np.bincount(self.row, self.weights[:, k], count)[first_descriptions] > 0 for k in (4, 5)
+        ]
+        rows[:, 16:19] = np.stack([log1p(lengths[first_descriptions]), *has], axis=1)[nugget]
         parts, bounds = cut_sentences(responses)
         sentences, four = _STEMS.tokens(parts, vocab), np.ascontiguousarray(self.weights[:, :4])
         for k, together in enumerate(TOGETHER.values()):
-            some = *sentences, bounds, starts, *self.words, self.questions, four, together, None
-            table = self._best(_kernel.nugget_sentences(*some), nugget)
+            arguments = (
+                *sentences,
+                bounds,
+                starts,
+                *self.words,
+                self.questions,
+                four,
+                together,
+                None,
+            )
+            table = self._best(_kernel.nugget_sentences(*arguments), nugget)
             rows[:, 19 + 6 * k : 25 + 6 * k] = table
 
     def _best(self, rows: Floats, nugget: Ints, misses: bool = True) -> Floats:
@@ -180,8 +196,8 @@ def _add_relative(pool: Pool, rows: Floats) -> None:
     above = rows[:, len(PLAIN) : len(PLAIN) + len(RELATIVE)]
     np.subtract(columns, np.repeat(means, sizes, axis=0), out=above)
     for size in np.unique(sizes):
-        mine = starts[sizes == size][:, None] + np.arange(size)
-        rows[mine, -1] = (_kernel.average_ranks(columns[mine, -1]) - 1) / max(size - 1, 1)
+        cells = starts[sizes == size][:, None] + np.arange(size)
+        rows[cells, -1] = (_kernel.average_ranks(columns[cells, -1]) - 1) / max(size - 1, 1)
 
 
 OTHER_WORDS = 12
@@ -240,21 +256,21 @@ class UnjudgedEvidence:
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
         both = _pairs(sentence, sentences.ids, owner, len(vocab))
         words = np.repeat(np.arange(len(texts)), nuggets.lengths), nuggets.ids.astype(np.int64)
-        found = []
+        passages = []
         for q, question in enumerate(pool.questions):
             starts = bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]]
             row, word = _between(both, *bounds[pool.starts[q : q + 2]])
-            nugget, mine = _between(words, *pool.nugget_starts[q : q + 2])
-            kinds, at = np.unique(np.concatenate([word, mine]), return_inverse=True)
-            word, mine = at.ravel()[: len(word)], at.ravel()[len(word) :]
-            own = np.zeros((len(question.nuggets), len(kinds)), dtype=np.bool_)
-            own[nugget, mine] = True
+            nugget, nugget_words = _between(words, *pool.nugget_starts[q : q + 2])
+            kinds, at = np.unique(np.concatenate([word, nugget_words]), return_inverse=True)
+            word, nugget_words = at.ravel()[: len(word)], at.ravel()[len(word) :]
+            in_nugget = np.zeros((len(question.nuggets), len(kinds)), dtype=np.bool_)
+            in_nugget[nugget, nugget_words] = True
             background = (np.bincount(word, minlength=len(kinds)) + 1) / (starts[-1] + 2)
-            match = _matches(row, word, own, idf[kinds], int(starts[-1]))
+            match = _matches(row, word, in_nugget, idf[kinds], int(starts[-1]))
             best = [a + match[a:b].argmax(axis=0) for a, b in pairwise(starts.tolist())]
-            table = np.array(best, dtype=np.int64).reshape(len(starts) - 1, len(own))
-            found.append(_Passages(row, word, starts, background, own, table))
-        return found
+            table = np.array(best, dtype=np.int64).reshape(len(starts) - 1, len(in_nugget))
+            passages.append(_Passages(row, word, starts, background, in_nugget, table))
+        return passages
 
 
 def _pairs(sentence: Ints, word: NDArray[np.int32], owner: Ints, size: int) -> tuple[Ints, Ints]:
@@ -272,18 +288,18 @@ def _between(entries: tuple[Ints, Ints], first: int, last: int) -> tuple[Ints, I
     return entries[0][a:b] - first, entries[1][a:b]
 
 
-def _matches(row: Ints, word: Ints, own: Flags, idf: Floats, passages: int) -> Floats:
+def _matches(row: Ints, word: Ints, in_nugget: Flags, idf: Floats, passages: int) -> Floats:
     """Passages x nuggets: the share of its words, by idf, and by idf times informativeness."""
-    count = len(own)
-    informative = 1 - own.sum(axis=0) / count if count > 1 else np.ones(len(idf))
-    found = np.zeros((passages, count))
+    count = len(in_nugget)
+    informative = 1 - in_nugget.sum(axis=0) / count if count > 1 else np.ones(len(idf))
+    matches = np.zeros((passages, count))
     for weight in (idf, idf * informative):
-        weights = own * weight
+        weights = in_nugget * weight
         totals = weights.sum(axis=1, keepdims=True)
         shares = weights / np.where(totals > 0, totals, 1.0)
         for g in range(count):
-            found[:, g] += np.bincount(row, shares[g, word], passages)
-    return found
+            matches[:, g] += np.bincount(row, shares[g, word], passages)
+    return matches
 
 
 def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
@@ -295,21 +311,23 @@ def _echo(passages: _Passages, nugget: int, p: Floats) -> Floats:
     speaker = np.repeat(np.arange(len(best)), sizes)
     at = np.arange(sizes.sum()) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
     word = passages.word[at]
-    some, word = np.unique(word, return_inverse=True)
-    if not len(some):
+    passage_words, word = np.unique(word, return_inverse=True)
+    if not len(passage_words):
         return np.zeros(len(p))
-    said = np.zeros((len(speaks) + 1, len(some)))  # the last row: who does not speak
-    said[speaker, word.ravel()] = p[speaks[speaker]] ** 2
+    spoken_weight = np.zeros(
+        (len(speaks) + 1, len(passage_words))
+    )  # the last row: who does not speak
+    spoken_weight[speaker, word.ravel()] = p[speaks[speaker]] ** 2
     left = np.append(p[speaks] ** 2, 0.0)[:, None]
-    others = (p[speaks] ** 2).sum() - left
-    told = np.bincount(word.ravel(), said[speaker, word.ravel()]) - said
-    background = passages.background[some]
-    rate = (told + _SHRINK * background) / (others + _SHRINK)
+    other_weight = (p[speaks] ** 2).sum() - left
+    heard_weight = np.bincount(word.ravel(), spoken_weight[speaker, word.ravel()]) - spoken_weight
+    background = passages.background[passage_words]
+    rate = (heard_weight + _SHRINK * background) / (other_weight + _SHRINK)
     weights = np.maximum(rate - _ABOVE * background, 0) * np.maximum(log(_RARE / background), 0)
-    weights[:, passages.own[nugget, some]] = 0.0
+    weights[:, passages.own[nugget, passage_words]] = 0.0
     listener = np.full(len(p), len(speaks))
     listener[speaks] = np.arange(len(speaks))
-    return _heard(passages, some, _largest(weights), listener)
+    return _heard(passages, passage_words, _largest(weights), listener)
 
 
 def _largest(weights: Floats) -> Floats:
@@ -321,12 +339,12 @@ def _largest(weights: Floats) -> Floats:
     return np.asarray(weights / np.where(totals > 0, totals, 1.0))
 
 
-def _heard(passages: _Passages, some: Ints, weights: Floats, listener: Ints) -> Floats:
+def _heard(passages: _Passages, passage_words: Ints, weights: Floats, listener: Ints) -> Floats:
     """The largest share in any passage of each response."""
     column = np.full(len(passages.background), -1)
-    column[some] = np.arange(len(some))
+    column[passage_words] = np.arange(len(passage_words))
     owner = np.repeat(np.arange(len(listener)), np.diff(passages.starts))
-    kept = column[passages.word] >= 0
-    row, at = passages.row[kept], column[passages.word[kept]]
+    is_selected = column[passages.word] >= 0
+    row, at = passages.row[is_selected], column[passages.word[is_selected]]
     shares = np.bincount(row, weights[listener[owner[row]], at], int(passages.starts[-1]))
     return np.asarray(np.maximum.reduceat(shares, passages.starts[:-1]))

@@ -62,8 +62,8 @@ class ScoreErrors(NamedTuple):
 
     def split(self, chance: float) -> ScoreErrors:
         """Errors of whole runs, of which a share is chance: they have but one question."""
-        own, by_chance = self.between * (1 - chance), self.between * chance
-        return self._replace(between=own, within=by_chance)
+        run_variance, by_chance = self.between * (1 - chance), self.between * chance
+        return self._replace(between=run_variance, within=by_chance)
 
     def scaled(self, guessed: float, doubtful: float, answered: float) -> ScoreErrors:
         """The errors where only a share of pairs is guessed, and of questions is answered.
@@ -88,9 +88,9 @@ class ScoreInterval(NamedTuple):
         """The distance of its bounds."""
         return self.high - self.low
 
-    def around(self, shown: float) -> ScoreInterval:
+    def around(self, score: float) -> ScoreInterval:
         """Return the interval made to hold a score that was found in another way."""
-        return ScoreInterval(self.score, min(self.low, shown), max(self.high, shown))
+        return ScoreInterval(self.score, min(self.low, score), max(self.high, score))
 
     def joined(self, other: ScoreInterval) -> ScoreInterval:
         """Return the interval made to hold another one."""
@@ -105,10 +105,12 @@ class RunIntervals(NamedTuple):
     macro: ScoreInterval | None
     micro: ScoreInterval | None
 
-    def holding(self, shown: RunAnswers, beta: float) -> RunIntervals:
+    def holding(self, answers: RunAnswers, beta: float) -> RunIntervals:
         """Return the intervals made to hold the scores of answers, too."""
-        share, *f = shown.scores(beta)
-        ends = (one and one.around(score) for one, score in zip(self[1:], f, strict=True))
+        share, *f = answers.scores(beta)
+        ends = (
+            interval and interval.around(score) for interval, score in zip(self[1:], f, strict=True)
+        )
         return RunIntervals(self.share.around(share), *ends)
 
 
@@ -119,15 +121,15 @@ class RunErrors(NamedTuple):
     macro: ScoreErrors | None = None
     micro: ScoreErrors | None = None
 
-    def intervals(self, told: RunAnswers, beta: float, general: bool) -> RunIntervals | None:
+    def intervals(self, answers: RunAnswers, beta: float, general: bool) -> RunIntervals | None:
         """Return intervals of the scores of answers; None without errors of A."""
         if self.share is None:
             return None
-        share, official = _interval(told.share, self.share, general), told.official
-        kept = official.total > 0
-        if self.macro is None or self.micro is None or kept.sum() < 1 + general:
+        share, official = _interval(answers.share, self.share, general), answers.official
+        has_weight = official.total > 0
+        if self.macro is None or self.micro is None or has_weight.sum() < 1 + general:
             return RunIntervals(share, None, None)
-        macro = _interval(official.f(beta)[kept], self.macro, general)
+        macro = _interval(official.f(beta)[has_weight], self.macro, general)
         micro = score_interval(np.array([official.sums().f(beta)]), self.micro, 1)
         if general:
             micro = micro.joined(
@@ -135,15 +137,15 @@ class RunErrors(NamedTuple):
             )
         return RunIntervals(share, macro, micro)
 
-    def narrower(self, found: RunIntervals, other: RunIntervals) -> RunIntervals:
+    def narrower(self, from_errors: RunIntervals, from_base_rates: RunIntervals) -> RunIntervals:
         """Return the narrower interval of each score whose errors tell little; or the only one."""
         share, macro, micro = (
-            min(one, two, key=lambda ends: ends.width)
-            if one and two and few_runs(told)
-            else one or two
-            for one, two, told in zip(found, other, self, strict=True)
+            min(first, second, key=lambda ends: ends.width)
+            if first and second and few_runs(errors)
+            else first or second
+            for first, second, errors in zip(from_errors, from_base_rates, self, strict=True)
         )
-        return RunIntervals(share or found.share, macro, micro)
+        return RunIntervals(share or from_errors.share, macro, micro)
 
 
 FEWEST_RUNS = 5
@@ -157,9 +159,9 @@ def few_runs(errors: ScoreErrors | None) -> bool:
 
 def _interval(scores: Floats, errors: ScoreErrors, general: bool) -> ScoreInterval:
     """Return the interval on these questions; or in general, which holds that on these."""
-    here = score_interval(scores, errors, len(scores))
+    on_these = score_interval(scores, errors, len(scores))
     # A few scores may by chance be more alike than their errors are large.
-    return here.joined(score_interval(scores, errors)) if general else here
+    return on_these.joined(score_interval(scores, errors)) if general else on_these
 
 
 def score_errors(guessed: Floats, official: Floats) -> ScoreErrors:
@@ -209,26 +211,28 @@ def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval |
 
     Runs x questions, NaN where a run has no score.
     """
-    found: list[ScoreInterval | None] = []
+    intervals: list[ScoreInterval | None] = []
     for k, scores in enumerate(guessed):
-        others = np.arange(len(guessed)) != k
+        is_other = np.arange(len(guessed)) != k
         judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
-        mine = scores[~np.isnan(scores)]
-        if (others & judged).sum() < 2 or not len(mine):
-            found.append(None)
+        run_scores = scores[~np.isnan(scores)]
+        if (is_other & judged).sum() < 2 or not len(run_scores):
+            intervals.append(None)
         else:
-            errors = score_errors(guessed[others], official[others])
-            found.append(score_interval(mine, errors, len(mine)).around(float(mine.mean())))
-    return found
+            errors = score_errors(guessed[is_other], official[is_other])
+            intervals.append(
+                score_interval(run_scores, errors, len(run_scores)).around(float(run_scores.mean()))
+            )
+    return intervals
 
 
 def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
     """Return the degrees of freedom of a sum of variances: (sum of v)^2 / sum of v^2 / df."""
-    some = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
-    if len(some) < 2:
-        return float(some[0][1]) if some else 1.0
-    whole = sum(v for v, _ in some)
-    return whole * whole / sum(v * v / df for v, df in some)
+    terms = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
+    if len(terms) < 2:
+        return float(terms[0][1]) if terms else 1.0
+    total = sum(v for v, _ in terms)
+    return total * total / sum(v * v / df for v, df in terms)
 
 
 NOISE = 0.1
@@ -246,7 +250,7 @@ class MeasuredErrors:
     labels: Floats
     """In a cell's own run; NaN where nobody judged."""
 
-    def errors(self, how: Official) -> RunErrors:
+    def errors(self, scoring: Official) -> RunErrors:
         """Return the errors of all scores of guesses.
 
         None if fewer than two runs were judged whole on two questions, which F must have for its.
@@ -255,16 +259,20 @@ class MeasuredErrors:
             return RunErrors()
         guessed = self.pool.question_scores(self.probabilities)
         share = score_errors(guessed[self._judged], self._official[self._judged])
-        least = SUPPORT if how.strict else np.nextafter(0, 1)  # as F counts judgements
+        least = SUPPORT if scoring.strict else np.nextafter(0, 1)  # as F counts judgements
         carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
-        told, official = (self._returned(x, how) for x in (self.probabilities, carried))
-        f = official.f(how.beta)
+        guessed_stats, official = (
+            self._returned(x, scoring) for x in (self.probabilities, carried)
+        )
+        f = official.f(scoring.beta)
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
             return RunErrors(share)
-        macro = score_errors(told.f(how.beta), f)
-        mine, whole = (one.sums().f(how.beta) for one in (told, official))
-        scored = ~np.isnan(whole)
-        micro = whole_errors(mine[scored], whole[scored])
+        macro = score_errors(guessed_stats.f(scoring.beta), f)
+        guessed_micro, official_micro = (
+            stats.sums().f(scoring.beta) for stats in (guessed_stats, official)
+        )
+        scored = ~np.isnan(official_micro)
+        micro = whole_errors(guessed_micro[scored], official_micro[scored])
         return RunErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
 
     @cached_property
@@ -276,10 +284,10 @@ class MeasuredErrors:
         """The runs that were judged whole on two questions or more."""
         return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
 
-    def _returned(self, cells: Floats, how: Official) -> NuggetStats:
+    def _returned(self, cells: Floats, scoring: Official) -> NuggetStats:
         """Return what the judged runs returned where their official scores are known."""
-        found = pool_stats(self.pool, cells, how).select(~np.isnan(self._official))
-        return NuggetStats(*(part[self._judged] for part in found))
+        stats = pool_stats(self.pool, cells, scoring).select(~np.isnan(self._official))
+        return NuggetStats(*(part[self._judged] for part in stats))
 
     def doubt(self) -> float:
         """Return what a pair known from an identical response counts beside a guess."""
@@ -306,11 +314,13 @@ def official_scores(pool: Pool, labels: Floats) -> Floats:
 
     Assessors may stop at the first response that carries a nugget: then the others do not matter.
     """
-    told = np.nan_to_num(labels)
-    best = pool.answers(told).ravel()[pool.answered]
+    values = np.nan_to_num(labels)
+    best = pool.answers(values).ravel()[pool.answered]
     missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
-    found: Floats = np.where(pool.question_scores(missing) > 0, np.nan, pool.question_scores(told))
-    return found
+    scores: Floats = np.where(
+        pool.question_scores(missing) > 0, np.nan, pool.question_scores(values)
+    )
+    return scores
 
 
 LIKE_MEASURED = 0.75
@@ -324,26 +334,26 @@ def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
     these, for each question.
     """
     total = judged.sum(axis=0) + elsewhere
-    measured = float((total * (total - 1)).sum()) / max(int(total.sum()), 1)
-    found = np.zeros(len(judged), np.bool_)
+    mean_measured = float((total * (total - 1)).sum()) / max(int(total.sum()), 1)
+    is_trusted = np.zeros(len(judged), np.bool_)
     for k, open_ in enumerate(answered & ~judged):
-        others = total[open_]
-        if len(others) and int(others.min()) >= FEWEST_RUNS:
-            found[k] = float(others.mean()) >= LIKE_MEASURED * measured
-    return found
+        counts = total[open_]
+        if len(counts) and int(counts.min()) >= FEWEST_RUNS:
+            is_trusted[k] = float(counts.mean()) >= LIKE_MEASURED * mean_measured
+    return is_trusted
 
 
 def judged_elsewhere(nuggets: NuggetSet) -> Ints:
     """Return for each question how many runs were judged that judgements alone quote."""
-    said: dict[tuple[str, str], set[str]] = {}
+    judged_by_run: dict[tuple[str, str], set[str]] = {}
     for row in nuggets.judgements.deciding:
         if row.run and row.run not in nuggets.runs:
-            said.setdefault((row.question, row.run), set()).add(row.nugget)
+            judged_by_run.setdefault((row.question, row.run), set()).add(row.nugget)
     counts = dict.fromkeys(nuggets.key.questions, 0)
-    for (question, _), judged in said.items():
+    for (question, _), judged in judged_by_run.items():
         if question in counts:
-            every = nuggets.key.questions[question].nuggets
-            counts[question] += all(nugget.id in judged for nugget in every)
+            key_nuggets = nuggets.key.questions[question].nuggets
+            counts[question] += all(nugget.id in judged for nugget in key_nuggets)
     return np.array([*counts.values()], np.int64)
 
 

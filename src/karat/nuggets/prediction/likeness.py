@@ -50,16 +50,16 @@ class Nearness(NamedTuple):
         count = len(self.nuggets) - 1
         wide = max(most // max(first * first, 1), 1)
         for start in range(0, count, wide):
-            some = slice(start, min(start + wide, count))
-            bounds = self.nuggets[start : some.stop + 1]
-            about = bounds - bounds[0], np.ascontiguousarray(self.relevance[:, some])
-            found = []
+            selected = slice(start, min(start + wide, count))
+            bounds = self.nuggets[start : selected.stop + 1]
+            about = bounds - bounds[0], np.ascontiguousarray(self.relevance[:, selected])
+            by_unit = []
             for units, texts, (n, share) in zip(self.sentences, self.texts, _UNITS, strict=True):
-                mine = _part(texts, int(bounds[0]), int(bounds[-1]))
+                descriptions = _part(texts, int(bounds[0]), int(bounds[-1]))
                 often = int(share * (len(self.bounds) - 1))
-                given = *units, self.bounds, *mine, *about, n, often
-                found.append(_kernel.nugget_nearness(*given))
-            yield some, Near(found)
+                arguments = *units, self.bounds, *descriptions, *about, n, often
+                by_unit.append(_kernel.nugget_nearness(*arguments))
+            yield selected, Near(by_unit)
 
 
 class Near(NamedTuple):
@@ -69,8 +69,8 @@ class Near(NamedTuple):
 
     def table(self, first: int) -> Floats:
         """Nuggets x the first responses x these."""
-        found = sum(unit.table(first, None) for unit in self.units)
-        return np.ascontiguousarray(np.moveaxis(np.asarray(found), 2, 0))
+        total = sum(unit.table(first, None) for unit in self.units)
+        return np.ascontiguousarray(np.moveaxis(np.asarray(total), 2, 0))
 
     def sum(self, values: Floats) -> Floats:
         """Responses x nuggets: the sum of likeness times value over the first responses.
@@ -87,17 +87,27 @@ def nearness(
     at `bounds[i]`; `stems` are their words, and `texts` those of all descriptions, in their order.
     """
     characters, nuggets = code_points([*parts, *pool.descriptions]), pool.description_starts
-    found = []
-    asked = zip(pairwise(pool.starts.tolist()), pairwise(pool.nugget_starts.tolist()), strict=True)
-    for (start, end), (first, last) in asked:
-        mine, own = bounds[start : end + 1], nuggets[first : last + 1]
-        here, there = ((int(x[0]), int(x[-1])) for x in (mine, own))
-        sentences = _part(stems, *here), _part(characters, *here)
-        told = _part(texts, *there), _part(characters, *(len(parts) + t for t in there))
-        mine, own = mine - mine[0], own - own[0]
-        relevance = _relevance(sentences[0], mine, told[0], own)
-        found.append(Nearness(sentences, mine, told, own, relevance))
-    return found
+    questions = []
+    spans = zip(pairwise(pool.starts.tolist()), pairwise(pool.nugget_starts.tolist()), strict=True)
+    for (start, end), (first, last) in spans:
+        sentence_bounds, nugget_bounds = bounds[start : end + 1], nuggets[first : last + 1]
+        sentence_span, description_span = (
+            (int(x[0]), int(x[-1])) for x in (sentence_bounds, nugget_bounds)
+        )
+        sentences = _part(stems, *sentence_span), _part(characters, *sentence_span)
+        descriptions = (
+            _part(texts, *description_span),
+            _part(characters, *(len(parts) + t for t in description_span)),
+        )
+        sentence_bounds, nugget_bounds = (
+            sentence_bounds - sentence_bounds[0],
+            nugget_bounds - nugget_bounds[0],
+        )
+        relevance = _relevance(sentences[0], sentence_bounds, descriptions[0], nugget_bounds)
+        questions.append(
+            Nearness(sentences, sentence_bounds, descriptions, nugget_bounds, relevance)
+        )
+    return questions
 
 
 def _part(rows: Ragged, first: int, last: int) -> Ragged:
@@ -110,8 +120,8 @@ def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) ->
     words, column = np.unique(texts.ids.astype(np.int64), return_inverse=True)
     have, inside = _present(sentences, words), np.zeros((len(texts.offsets) - 1, len(words)))
     inside[np.repeat(np.arange(len(inside)), texts.lengths), column.ravel()] = 1
-    said = _any(have, bounds).sum(axis=0)
-    idf = log((len(bounds) - 1 + 1) / (said + 0.5))
+    document_counts = _any(have, bounds).sum(axis=0)
+    idf = log((len(bounds) - 1 + 1) / (document_counts + 0.5))
     weights = inside * idf * np.maximum(1 - _any(inside, nuggets).mean(axis=0), _LEAST)
     shares = product(have, weights.T) / np.maximum(weights.sum(axis=1), 1e-9)
     best = [shares[:, a:b].max(axis=1, initial=0.0) for a, b in pairwise(nuggets.tolist())]
@@ -120,20 +130,20 @@ def _relevance(sentences: Ragged, bounds: Ints, texts: Ragged, nuggets: Ints) ->
 
 def _present(rows: Ragged, words: Ints) -> Floats:
     """Rows x some words: 1 where a row has the word."""
-    found = np.zeros((len(rows.offsets) - 1, len(words)))
+    presence = np.zeros((len(rows.offsets) - 1, len(words)))
     if len(words):
         at = np.minimum(np.searchsorted(words, rows.ids), len(words) - 1)
         hits = words[at] == rows.ids
-        found[np.repeat(np.arange(len(found)), rows.lengths)[hits], at[hits]] = 1
-    return found
+        presence[np.repeat(np.arange(len(presence)), rows.lengths)[hits], at[hits]] = 1
+    return presence
 
 
 def _any(rows: Floats, bounds: Ints) -> Floats:
     """Groups of rows that begin at `bounds`: 1 where any of the group has it."""
-    found, some = np.zeros((len(bounds) - 1, rows.shape[1])), np.diff(bounds) > 0
-    if some.any():
-        found[some] = np.maximum.reduceat(rows, bounds[:-1][some], axis=0)
-    return found
+    any_present, nonempty = np.zeros((len(bounds) - 1, rows.shape[1])), np.diff(bounds) > 0
+    if nonempty.any():
+        any_present[nonempty] = np.maximum.reduceat(rows, bounds[:-1][nonempty], axis=0)
+    return any_present
 
 
 NAMES = ("rate", "gp", "residual", "closest", "neighbours", "words", "standing")
@@ -168,10 +178,12 @@ class Likeness:
         near = nearness(pool, parts, bounds, stems, ENGLISH.tokens(pool.descriptions, vocab))
         words = Ragged(stems.ids, stems.offsets[bounds])
         self._questions = []
-        for (start, end), mine in zip(pairwise(pool.starts.tolist()), near, strict=True):
+        for (start, end), question_nearness in zip(
+            pairwise(pool.starts.tolist()), near, strict=True
+        ):
             alike = _kernel.nugget_likeness(*words, start, end)
             compared = end - start if first is None else min(first, end - start)
-            self._questions.append(_Responses(alike.cosines(compared), alike, mine))
+            self._questions.append(_Responses(alike.cosines(compared), alike, question_nearness))
 
     def columns(self, labels: Floats, guesses: Floats, fold: Ints) -> Floats:
         """Return cells x `NAMES`.
@@ -184,8 +196,8 @@ class Likeness:
         for q, responses in enumerate(self._questions):
             yes, guess = (pool.table(x, q) for x in (labels, guesses))
             if yes.size:
-                mine = pool.table(fold.astype(np.float64), q)[:, 0].astype(np.int64)
-                parts.append(_block(responses, yes, guess, mine))
+                response_folds = pool.table(fold.astype(np.float64), q)[:, 0].astype(np.int64)
+                parts.append(_block(responses, yes, guess, response_folds))
         return np.concatenate(parts)
 
 
@@ -229,28 +241,28 @@ def _regress(K: Floats, values: Floats, rows: Ints, fold: Ints) -> Floats:
     """
     M = inverse_symmetric(K[rows] + _NOISE * np.eye(len(rows)))
     weighted = product(M, values)
-    found = product(K, weighted)
-    for one in np.unique(fold[rows]):
-        at = np.flatnonzero(fold[rows] == one)
-        found[rows[at]] = values[at] - solve_symmetric(M[np.ix_(at, at)], weighted[at])
-    return found
+    predicted = product(K, weighted)
+    for fold_id in np.unique(fold[rows]):
+        at = np.flatnonzero(fold[rows] == fold_id)
+        predicted[rows[at]] = values[at] - solve_symmetric(M[np.ix_(at, at)], weighted[at])
+    return predicted
 
 
 def _beyond(responses: _Responses, left: Floats, judged: Floats, rows: Ints, fold: Ints) -> Floats:
     """Regress over nearness, nugget by nugget."""
-    found = np.empty((len(fold), left.shape[1]))
+    predicted = np.empty((len(fold), left.shape[1]))
     noise = np.where(judged > 0, _NEAR_NOISE, _UNKNOWN)
     first = int(rows.max(initial=-1)) + 1
-    for some, near in responses.near.parts(first, _TABLE):
-        mine = (judged * left)[:, some]
+    for nuggets, near in responses.near.parts(first, _TABLE):
+        residuals = (judged * left)[:, nuggets]
         K = near.table(first)[:, rows[:, None], rows] + 1
-        weighted, inside = _regress_each(K, mine, noise[:, some], fold[rows])
-        if len(rows) < len(found):  # others are to be predicted
-            spread = np.zeros((first, mine.shape[1]))
+        weighted, inside = _regress_each(K, residuals, noise[:, nuggets], fold[rows])
+        if len(rows) < len(predicted):  # others are to be predicted
+            spread = np.zeros((first, residuals.shape[1]))
             spread[rows] = weighted
-            found[:, some] = near.sum(spread) + weighted.sum(axis=0)
-        found[rows, some] = inside
-    return found
+            predicted[:, nuggets] = near.sum(spread) + weighted.sum(axis=0)
+        predicted[rows, nuggets] = inside
+    return predicted
 
 
 def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple[Floats, Floats]:
@@ -264,16 +276,16 @@ def _regress_each(K: Floats, values: Floats, noise: Floats, fold: Ints) -> tuple
         return solve_symmetric(K, values.T[:, :, None])[:, :, 0].T, np.zeros_like(values)
     M = inverse_symmetric(K)
     weighted = product(M, values.T[:, :, None])
-    found = np.empty_like(values)
-    for one in np.unique(fold):
-        at = np.flatnonzero(fold == one)
+    predicted = np.empty_like(values)
+    for fold_id in np.unique(fold):
+        at = np.flatnonzero(fold == fold_id)
         off = solve_symmetric(M[:, at[:, None], at], weighted[:, at])
-        found[at] = values[at] - off[:, :, 0].T
-    return weighted[:, :, 0].T, found
+        predicted[at] = values[at] - off[:, :, 0].T
+    return weighted[:, :, 0].T, predicted
 
 
-def _closest(near: Floats, some: Floats) -> Floats:
+def _closest(near: Floats, selected: Floats) -> Floats:
     """Return likeness to the closest of some responses, nugget by nugget; 0 if there is none."""
     rows = np.ascontiguousarray(near.T)
-    best = [rows[column > 0].max(axis=0, initial=0.0) for column in some.T]
+    best = [rows[column > 0].max(axis=0, initial=0.0) for column in selected.T]
     return np.stack(best, axis=1)

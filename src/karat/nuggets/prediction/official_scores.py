@@ -112,13 +112,13 @@ class AverageScores(NamedTuple):
     macro: Floats
 
 
-def average_f(told: NuggetStats, beta: float) -> AverageScores:
+def average_f(stats: NuggetStats, beta: float) -> AverageScores:
     """Return both averages of runs x questions; questions without weight do not count."""
-    f = told.f(beta)
-    known = ~np.isnan(f)
-    counts = known.sum(axis=1)
-    macro = np.where(known, f, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
-    return AverageScores(told.sums().f(beta), np.asarray(macro))
+    f = stats.f(beta)
+    has_f = ~np.isnan(f)
+    counts = has_f.sum(axis=1)
+    macro = np.where(has_f, f, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
+    return AverageScores(stats.sums().f(beta), np.asarray(macro))
 
 
 def official_stats(scores: Sequence[RunScore]) -> NuggetStats:
@@ -127,14 +127,16 @@ def official_stats(scores: Sequence[RunScore]) -> NuggetStats:
 
 
 def swapped(
-    what: str, average: str, runs: Sequence[str], official: Floats, guessed: Floats
+    method: str, average: str, runs: Sequence[str], official: Floats, guessed: Floats
 ) -> Iterator[Swap]:
     """Yield the pairs of runs that guesses order otherwise, largest first; ties are no swaps."""
-    apart, mine = (np.subtract.outer(x, x) for x in (official, guessed))
-    i, j = np.nonzero((apart > SLACK) & (mine < -SLACK))
-    for k in np.lexsort((j, i, -apart[i, j])).tolist():
+    official_gap, guessed_gap = (np.subtract.outer(x, x) for x in (official, guessed))
+    i, j = np.nonzero((official_gap > SLACK) & (guessed_gap < -SLACK))
+    for k in np.lexsort((j, i, -official_gap[i, j])).tolist():
         a, b = int(i[k]), int(j[k])
-        yield Swap(what, average, runs[a], runs[b], float(apart[a, b]), float(mine[a, b]))
+        yield Swap(
+            method, average, runs[a], runs[b], float(official_gap[a, b]), float(guessed_gap[a, b])
+        )
 
 
 class ScoringMethod(NamedTuple):
@@ -147,23 +149,23 @@ class ScoringMethod(NamedTuple):
 
 
 def agreement_of_scores(
-    way: ScoringMethod, official: AverageScores, runs: Sequence[str]
+    method: ScoringMethod, official: AverageScores, runs: Sequence[str]
 ) -> Iterator[tuple[ScoreAgreement, list[Swap]]]:
     """Yield how a way agrees with both averages of official F."""
-    for average, theirs, mine, threshold in zip(
-        AVERAGES, official, way.scores, way.thresholds, strict=True
+    for average, official_scores, scores, threshold in zip(
+        AVERAGES, official, method.scores, method.thresholds, strict=True
     ):
-        swaps = list(swapped(way.what, average, runs, theirs, mine))
+        swaps = list(swapped(method.what, average, runs, official_scores, scores))
         sizes = [swap.official for swap in swaps]
-        pairs = int((np.subtract.outer(theirs, theirs) > SLACK).sum())
+        pairs = int((np.subtract.outer(official_scores, official_scores) > SLACK).sum())
         yield (
             ScoreAgreement(
-                way.what,
+                method.what,
                 average,
                 threshold,
-                tau_b(theirs, mine),
-                r_squared(theirs, mine),
-                rmse(theirs, mine) if way.scaled else None,
+                tau_b(official_scores, scores),
+                r_squared(official_scores, scores),
+                rmse(official_scores, scores) if method.scaled else None,
                 len(sizes),
                 pairs,
                 float(np.median(sizes)) if sizes else None,
@@ -175,25 +177,25 @@ def agreement_of_scores(
 
 
 def agreement_of_judgements(
-    what: str, pool: Pool, carried: Flags, labels: Floats, base: Flags | None = None
+    method: str, pool: Pool, carried: Flags, labels: Floats, base: Flags | None = None
 ) -> JudgementAgreement:
     """Return precision, recall and F of decisions; the interval of F is over questions.
 
     `base` are the decisions of the calibrated classifier, which F is compared with.
     """
-    hits, made, wanted = counts_by_question(pool, carried, labels)
-    precision, recall = (share_interval(hits, part).score or 0.0 for part in (made, wanted))
-    f, low, high = share_interval(2 * hits, made + wanted)
+    hits, predicted, actual = counts_by_question(pool, carried, labels)
+    precision, recall = (share_interval(hits, part).score or 0.0 for part in (predicted, actual))
+    f, low, high = share_interval(2 * hits, predicted + actual)
     than = ShareInterval() if base is None else f_difference(pool, carried, base, labels)
-    return JudgementAgreement(what, precision, recall, f or 0.0, low, high, *than)
+    return JudgementAgreement(method, precision, recall, f or 0.0, low, high, *than)
 
 
 def counts_by_question(pool: Pool, carried: Flags, labels: Floats) -> Floats:
     """Return the pairs of each question that are rightly called carried, called so, and are so."""
     judged = ~np.isnan(labels)
-    yes, said = judged & (labels > 0), judged & carried
+    yes, predicted = judged & (labels > 0), judged & carried
     size = len(pool.questions)
-    kinds = (pool.cell_question[some] for some in (yes & said, said, yes))
+    kinds = (pool.cell_question[mask] for mask in (yes & predicted, predicted, yes))
     return np.array([np.bincount(kind, minlength=size) for kind in kinds], dtype=np.float64)
 
 
@@ -210,26 +212,26 @@ def share_interval(top: Floats, bottom: Floats) -> ShareInterval:
 
     Questions that have nothing below do not count.
     """
-    above, below, some = float(top.sum()), float(bottom.sum()), bottom > 0
-    if some.sum() < 2:
+    above, below, nonempty = float(top.sum()), float(bottom.sum()), bottom > 0
+    if nonempty.sum() < 2:
         return ShareInterval(above / below if below else None)
-    without = (above - top[some]) / (below - bottom[some])
+    without = (above - top[nonempty]) / (below - bottom[nonempty])
     return ShareInterval(*jackknife_interval(above / below, without))
 
 
-def f_difference(pool: Pool, one: Flags, other: Flags, labels: Floats) -> ShareInterval:
+def f_difference(pool: Pool, first: Flags, second: Flags, labels: Floats) -> ShareInterval:
     """Return F of some decisions minus that of others, with the jackknife's interval."""
     scores = []
-    for carried in (one, other):
-        hits, made, wanted = counts_by_question(pool, carried, labels)
-        top, bottom = 2 * hits, made + wanted
+    for carried in (first, second):
+        hits, predicted, actual = counts_by_question(pool, carried, labels)
+        top, bottom = 2 * hits, predicted + actual
         above, below = np.append(top.sum() - top, top.sum()), bottom.sum()
         under = np.append(below - bottom, below)
         scores.append(np.divide(above, under, out=np.zeros_like(above), where=under > 0))
-    *without, whole = (scores[0] - scores[1]).tolist()
+    *without, difference = (scores[0] - scores[1]).tolist()
     if len(without) < 2:
-        return ShareInterval(whole)
-    return ShareInterval(*jackknife_interval(whole, np.array(without), least=-1.0))
+        return ShareInterval(difference)
+    return ShareInterval(*jackknife_interval(difference, np.array(without), least=-1.0))
 
 
 def jackknife_interval(
@@ -346,102 +348,108 @@ def default_trial(tuned: Tuning) -> Trial:
     return tuned.trials[kinds.index(("none", 2, "idf", "none"))]
 
 
-def compare_on_official_f(asked: EvaluationInputs, weigh: Weigh) -> OfficialComparison:
+def compare_on_official_f(inputs: EvaluationInputs, weigh: Weigh) -> OfficialComparison:
     """Set all ways on one score; `weigh` has the idf that Pourpre asks for."""
-    runs, told = asked.pool.runs, tuple(asked.decisions())
-    found = [
+    runs, decisions = inputs.pool.runs, tuple(inputs.decisions())
+    agreements = [
         pair
-        for way in _ways(asked, told, weigh)
-        for pair in agreement_of_scores(way, asked.official, runs)
+        for method in _ways(inputs, decisions, weigh)
+        for pair in agreement_of_scores(method, inputs.official, runs)
     ]
-    guessed = asked.scored(asked.calibrated.probabilities)
+    guessed = inputs.scored(inputs.calibrated.probabilities)
     return OfficialComparison(
-        tuple(row for row, _ in found),
-        tuple(swap for _, swaps in found for swap in swaps),
+        tuple(row for row, _ in agreements),
+        tuple(swap for _, swaps in agreements for swap in swaps),
         tuple(
-            agreement_of_judgements(what, asked.pool, carried, asked.labels, base)
-            for what, carried in told
-            for base in [None if what == told[0].what else told[0].carried]
+            agreement_of_judgements(name, inputs.pool, carried, inputs.labels, base)
+            for name, carried in decisions
+            for base in [None if name == decisions[0].what else decisions[0].carried]
         ),
-        tuple(runs_with_intervals(guessed, asked.returned, asked.how.beta, runs)),
-        tuple(tau_curve(asked)),
+        tuple(runs_with_intervals(guessed, inputs.returned, inputs.how.beta, runs)),
+        tuple(tau_curve(inputs)),
     )
 
 
 def _ways(
-    asked: EvaluationInputs, told: Sequence[ClassifierDecisions], weigh: Weigh
+    inputs: EvaluationInputs, decisions: Sequence[ClassifierDecisions], weigh: Weigh
 ) -> Iterator[ScoringMethod]:
-    beta, plain = asked.how.beta, default_trial(asked.tuned).classifier
-    for what, carried in told:
-        yield ScoringMethod(what, average_f(asked.scored(carried.astype(np.float64)), beta))
-    yield paper_in_hindsight(asked, "paper, default", plain)
-    runs = [asked.nuggets.runs[tag] for tag in asked.pool.runs]
-    yield from pourpre_ways(asked.pool, runs, weigh, beta, asked.official)
-    yield from rouge_ways(runs, asked.nuggets.key)
+    beta, plain = inputs.how.beta, default_trial(inputs.tuned).classifier
+    for name, carried in decisions:
+        yield ScoringMethod(name, average_f(inputs.scored(carried.astype(np.float64)), beta))
+    yield paper_in_hindsight(inputs, "paper, default", plain)
+    runs = [inputs.nuggets.runs[tag] for tag in inputs.pool.runs]
+    yield from pourpre_ways(inputs.pool, runs, weigh, beta, inputs.official)
+    yield from rouge_ways(runs, inputs.nuggets.key)
 
 
 def in_hindsight(
-    what: str,
+    name: str,
     official: AverageScores,
     thresholds: Sequence[float],
     at: Callable[[float], AverageScores],
 ) -> ScoringMethod:
     """Return a way at the thresholds with the best tau-b, one for each average; first of equals."""
     tried = [at(threshold) for threshold in thresholds]
-    found, chosen = [], []
-    for k, theirs in enumerate(official):
-        taus = [tau_b(theirs, scores[k]) for scores in tried]
+    best_scores, chosen = [], []
+    for k, official_scores in enumerate(official):
+        taus = [tau_b(official_scores, scores[k]) for scores in tried]
         best = max(range(len(taus)), key=lambda t: -2.0 if isnan(taus[t]) else taus[t])
-        found.append(tried[best][k])
+        best_scores.append(tried[best][k])
         chosen.append(float(thresholds[best]))
-    return ScoringMethod(f"{what}, {IN_HINDSIGHT}", AverageScores(*found), (chosen[0], chosen[1]))
+    return ScoringMethod(
+        f"{name}, {IN_HINDSIGHT}", AverageScores(*best_scores), (chosen[0], chosen[1])
+    )
 
 
 # ------------------------------------------------------------------------------------------ ways
 
 
-def paper_in_hindsight(asked: EvaluationInputs, what: str, rule: Paper) -> ScoringMethod:
+def paper_in_hindsight(inputs: EvaluationInputs, name: str, classifier: Paper) -> ScoringMethod:
     """Return the paper's classifier at one threshold for all nuggets, chosen by its result."""
-    cells = asked.tuned.cells
-    scores = rule.scores(cells.pool, cells.labels, cells.fold, asked.tuned.idf)
+    cells = inputs.tuned.cells
+    scores = classifier.scores(cells.pool, cells.labels, cells.fold, inputs.tuned.idf)
 
     def at(threshold: float) -> AverageScores:
         carried = np.where(cells.known, cells.elsewhere > 0, scores > threshold)
-        return average_f(asked.scored(carried.astype(np.float64)), asked.how.beta)
+        return average_f(inputs.scored(carried.astype(np.float64)), inputs.how.beta)
 
-    return in_hindsight(what, asked.official, thresholds_of(scores), at)
+    return in_hindsight(name, inputs.official, thresholds_of(scores), at)
 
 
 def thresholds_of(scores: Floats) -> list[float]:
     """Return 40 quantiles of scores, as far as they differ."""
-    found: list[float] = np.unique(np.quantile(scores, np.linspace(0, 0.995, _THRESHOLDS))).tolist()
-    return found
+    thresholds: list[float] = np.unique(
+        np.quantile(scores, np.linspace(0, 0.995, _THRESHOLDS))
+    ).tolist()
+    return thresholds
 
 
 def pourpre_ways(
     pool: Pool, runs: Sequence[Run], weigh: Weigh, beta: float, official: AverageScores
 ) -> Iterator[ScoringMethod]:
     """Yield Pourpre by counts and by idf, as published and at its best threshold."""
-    for name, one in (("count", Pourpre(beta=beta)), ("idf", Pourpre(beta=beta, weigh=weigh))):
-        at = _pourpre_at(one, pool, runs)
+    for name, pourpre in (("count", Pourpre(beta=beta)), ("idf", Pourpre(beta=beta, weigh=weigh))):
+        at = _pourpre_at(pourpre, pool, runs)
         yield ScoringMethod(f"Pourpre {name}", at(0.0))
         yield in_hindsight(f"Pourpre {name}", official, _MATCHES, at)
 
 
-def _pourpre_at(how: Pourpre, pool: Pool, runs: Sequence[Run]) -> Callable[[float], AverageScores]:
+def _pourpre_at(
+    pourpre: Pourpre, pool: Pool, runs: Sequence[Run]
+) -> Callable[[float], AverageScores]:
     """Match all nuggets once; a match below the threshold counts 0."""
-    asked = pool.questions
-    tables = [[how.match(q, run.responses(q.id)) for q in asked] for run in runs]
+    questions = pool.questions
+    tables = [[pourpre.match(q, run.responses(q.id)) for q in questions] for run in runs]
     match = np.array([np.concatenate(table) for table in tables])
-    weight = np.concatenate([nugget_weights(q, how.weights) for q in asked])
+    weight = np.concatenate([nugget_weights(q, pourpre.weights) for q in questions])
     starts, cost = pool.nugget_starts, pool.lengths
     total = np.broadcast_to(sum_groups(weight[None], starts), cost.shape)
 
     def at(threshold: float) -> AverageScores:
-        kept = np.where(match < threshold, 0.0, match)
-        parts = kept * weight, (kept > 0).astype(np.float64)
-        found, paid = (sum_groups(part, starts) for part in parts)
-        return average_f(NuggetStats(found, total, ALLOWANCE * paid, cost), how.beta)
+        selected = np.where(match < threshold, 0.0, match)
+        parts = selected * weight, (selected > 0).astype(np.float64)
+        matched_weight, paid = (sum_groups(part, starts) for part in parts)
+        return average_f(NuggetStats(matched_weight, total, ALLOWANCE * paid, cost), pourpre.beta)
 
     return at
 
@@ -449,38 +457,38 @@ def _pourpre_at(how: Pourpre, pool: Pool, runs: Sequence[Run]) -> Callable[[floa
 def rouge_ways(runs: Sequence[Run], key: NuggetKey) -> Iterator[ScoringMethod]:
     """Yield ROUGE with and without stop words; it has one average."""
     for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
-        mine = np.array([score_rouge(run, key, rouge).value for run in runs])
-        yield ScoringMethod(name, AverageScores(mine, mine), scaled=False)
+        scores = np.array([score_rouge(run, key, rouge).value for run in runs])
+        yield ScoringMethod(name, AverageScores(scores, scores), scaled=False)
 
 
 # -------------------------------------------------------------------------------------- pictures
 
 
 def runs_with_intervals(
-    told: NuggetStats, official: NuggetStats, beta: float, runs: Sequence[str]
+    guessed_stats: NuggetStats, official: NuggetStats, beta: float, runs: Sequence[str]
 ) -> Iterator[RunF]:
     """Yield official and guessed scores; intervals are from the errors on the other runs."""
-    theirs, mine = average_f(official, beta), average_f(told, beta)
+    official_averages, guessed = average_f(official, beta), average_f(guessed_stats, beta)
     ends = (
-        _micro_intervals(mine.micro, theirs.micro),
-        intervals_of_runs(told.f(beta), official.f(beta)),
+        _micro_intervals(guessed.micro, official_averages.micro),
+        intervals_of_runs(guessed_stats.f(beta), official.f(beta)),
     )
-    for average, x, y, bars in zip(AVERAGES, theirs, mine, ends, strict=True):
+    for average, x, y, bars in zip(AVERAGES, official_averages, guessed, ends, strict=True):
         for run, a, b, bar in zip(runs, x.tolist(), y.tolist(), bars, strict=True):
             yield RunF(run, average, a, b, *(bar[1:] if bar else (None, None)))
 
 
 def _micro_intervals(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
     """Return the interval of each run's micro F, from the errors of the others as wholes."""
-    found: list[ScoreInterval | None] = []
+    intervals: list[ScoreInterval | None] = []
     for k, score in enumerate(guessed):
-        others = (np.arange(len(guessed)) != k) & ~np.isnan(official)
-        if others.sum() < 2 or np.isnan(score):
-            found.append(None)
+        is_other = (np.arange(len(guessed)) != k) & ~np.isnan(official)
+        if is_other.sum() < 2 or np.isnan(score):
+            intervals.append(None)
             continue
-        errors = whole_errors(guessed[others], official[others])
-        found.append(score_interval(np.array([score]), errors, 1).around(float(score)))
-    return found
+        errors = whole_errors(guessed[is_other], official[is_other])
+        intervals.append(score_interval(np.array([score]), errors, 1).around(float(score)))
+    return intervals
 
 
 class PaperRuns(NamedTuple):
@@ -491,18 +499,18 @@ class PaperRuns(NamedTuple):
     runs: tuple[RunF, ...]
 
 
-def paper_runs(tuned: Tuning, official: Sequence[RunF], how: Official) -> PaperRuns:
+def paper_runs(tuned: Tuning, official: Sequence[RunF], scoring: Official) -> PaperRuns:
     """Return the paper's Figure 5 by the paper's own classifier; `official` has official micro F.
 
     Thresholds are those of the likeliest model, learned without the run.
     """
-    cells, rule = tuned.cells, default_trial(tuned).classifier
-    scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
+    cells, classifier = tuned.cells, default_trial(tuned).classifier
+    scores = classifier.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
     models = compare_models(cells.pool, scores, cells.labels)
     model = "global" if tuned.by == "question" else likeliest_model(models)
-    rule = replace(rule, threshold_model=model)
-    chances, _ = rule.leave_out(cells.pool, cells.labels, cells.fold, tuned.idf)
-    guessed = micro_f(tuned, np.where(cells.known, cells.elsewhere > 0, chances), how)
+    classifier = replace(classifier, threshold_model=model)
+    chances, _ = classifier.leave_out(cells.pool, cells.labels, cells.fold, tuned.idf)
+    guessed = micro_f(tuned, np.where(cells.known, cells.elsewhere > 0, chances), scoring)
     bars = _micro_intervals(guessed, np.array([row.official for row in official]))
     rows = []
     for row, score, bar in zip(official, guessed.tolist(), bars, strict=True):
@@ -511,24 +519,26 @@ def paper_runs(tuned: Tuning, official: Sequence[RunF], how: Official) -> PaperR
     return PaperRuns(model, tuple(rows))
 
 
-def micro_f(tuned: Tuning, cells: Floats, how: Official) -> Floats:
+def micro_f(tuned: Tuning, cells: Floats, scoring: Official) -> Floats:
     """Return micro F of runs from values of judged cells; the others carry nothing."""
     labels = tuned.cells.labels if tuned.cells.official is None else tuned.cells.official
     judged = np.where(np.isnan(labels), 0.0, cells)
-    return average_f(pool_stats(tuned.cells.pool, judged, how), how.beta).micro
+    return average_f(pool_stats(tuned.cells.pool, judged, scoring), scoring.beta).micro
 
 
-def tau_curve(asked: EvaluationInputs) -> Iterator[TauPoint]:
+def tau_curve(inputs: EvaluationInputs) -> Iterator[TauPoint]:
     """Yield the paper's Figure 6: tau-b of micro F at fixed thresholds, stemmed and not, n = 1 … 3.
 
     idf and all words, whatever the best setting is. What identical responses were judged is not
     used, so that the threshold alone decides.
     """
-    tuned, cells = asked.tuned, asked.tuned.cells
+    tuned, cells = inputs.tuned, inputs.tuned.cells
     rules = [trial.classifier for trial in tuned.trials]
     for rule in (rule for rule in rules if (rule.weight, rule.stop) == ("idf", "none")):
         scores = rule.scores(cells.pool, cells.labels, cells.fold, tuned.idf)
         for threshold in thresholds_of(scores):
-            mine = average_f(asked.scored((scores > threshold).astype(np.float64)), asked.how.beta)
-            tau = tau_b(asked.official.micro, mine.micro)
+            averages = average_f(
+                inputs.scored((scores > threshold).astype(np.float64)), inputs.how.beta
+            )
+            tau = tau_b(inputs.official.micro, averages.micro)
             yield TauPoint(rule.stem, rule.n, threshold, tau)

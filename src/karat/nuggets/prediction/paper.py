@@ -198,10 +198,10 @@ class Paper(WithIdf):
         chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
         size = len(np.unique(fold))
         for done, (k, scores) in enumerate(self.each_fold(pool, labels, fold, source), 1):
-            mine = fold == k
-            fitted = self.fit(pool, scores, np.where(mine, np.nan, labels))
-            chances[mine] = fitted.chances(pool, scores)[mine]
-            carried[mine] = fitted.carried(pool, scores)[mine]
+            in_fold = fold == k
+            fitted = self.fit(pool, scores, np.where(in_fold, np.nan, labels))
+            chances[in_fold] = fitted.chances(pool, scores)[in_fold]
+            carried[in_fold] = fitted.carried(pool, scores)[in_fold]
             progress(done, size, "learning thresholds")
         return chances, carried
 
@@ -214,12 +214,12 @@ class Paper(WithIdf):
             return self._guess_unjudged(pool, labels, fold, progress)
         scores = self.scores(pool, labels, fold, progress=progress)
         models = compare_models(pool, scores, labels) if self.threshold is None else []
-        whole = self.fit(pool, scores, labels, models)
+        thresholds = self.fit(pool, scores, labels, models)
         if len(np.unique(fold[judged])) > 1:
-            found = self.leave_out(pool, labels, fold, progress=progress)
+            predictions = self.leave_out(pool, labels, fold, progress=progress)
         else:
-            found = whole.chances(pool, scores), whole.carried(pool, scores)
-        return PaperPredictions(*found, whole, tuple(models))
+            predictions = thresholds.chances(pool, scores), thresholds.carried(pool, scores)
+        return PaperPredictions(*predictions, thresholds, tuple(models))
 
     def _guess_unjudged(
         self, pool: Pool, labels: Floats, fold: Ints, progress: Progress
@@ -234,8 +234,8 @@ class Paper(WithIdf):
             )
         scores = replace(self, normalised=True).scores(pool, labels, fold, progress=progress)
         built_in = built_in_threshold(self.n)
-        found = built_in.chances(pool, scores), built_in.carried(pool, scores)
-        return PaperPredictions(*found, built_in, ())
+        predictions = built_in.chances(pool, scores), built_in.carried(pool, scores)
+        return PaperPredictions(*predictions, built_in, ())
 
 
 class PaperPredictions(NamedTuple):
@@ -258,12 +258,12 @@ def ngram_scores(
     weights, parts = _weights(pool, paper, idf, vocab), [np.zeros(0)]
     for first in range(0, len(pool.texts), BATCH):
         last = min(first + BATCH, len(pool.texts))
-        mine = Vocab()  # the descriptions' words first, so that the ids are the same
-        mine.merge(vocab)
-        words = paper.words.tokens(pool.texts[first:last], mine)
+        batch_vocab = Vocab()  # the descriptions' words first, so that the ids are the same
+        batch_vocab.merge(vocab)
+        words = paper.words.tokens(pool.texts[first:last], batch_vocab)
         starts = np.clip(pool.starts, first, last) - first
-        given = *words, starts, *texts, pool.description_starts, pool.nugget_starts, weights
-        parts.append(_kernel.nugget_scores(*given, paper.n, paper.once, paper.normalised, None))
+        arguments = *words, starts, *texts, pool.description_starts, pool.nugget_starts, weights
+        parts.append(_kernel.nugget_scores(*arguments, paper.n, paper.once, paper.normalised, None))
         progress(last, len(pool.texts), "scoring nuggets")
     return np.concatenate(parts)
 
@@ -285,20 +285,20 @@ def trained_scores(
     response.
     """
     vocab = Vocab()
-    texts, words = (paper.words.tokens(some, vocab) for some in (pool.descriptions, pool.texts))
+    texts, words = (paper.words.tokens(batch, vocab) for batch in (pool.descriptions, pool.texts))
     weights = _weights(pool, paper, idf, vocab)
     kinds, numbers = np.unique(fold, return_inverse=True)
     whose = np.zeros(len(pool.texts), dtype=np.int64)
     whose[pool.cell_response] = numbers.ravel()
-    given = *words, pool.starts, *texts, pool.description_starts, pool.nugget_starts
-    taught = *given, (labels > 0).view(np.uint8), whose
+    arguments = *words, pool.starts, *texts, pool.description_starts, pool.nugget_starts
+    taught = *arguments, (labels > 0).view(np.uint8), whose
     rules = paper.n, paper.once, paper.normalised
     by = paper.responses, paper.informativeness == INFORMED
     out = np.where(np.isin(without, kinds), np.searchsorted(kinds, without), -1).astype(np.int64)
     most = max(1, TOGETHER // max(len(labels), 1))
     for first in range(0, len(out), most):
-        some = out[first : first + most]
-        yield from _kernel.nugget_taught(*taught, some, weights, *rules, *by, None)
+        batch = out[first : first + most]
+        yield from _kernel.nugget_taught(*taught, batch, weights, *rules, *by, None)
         progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
 
 

@@ -91,31 +91,33 @@ class Pool:
         """A number for each response that identical responses to a question share."""
         hashes = np.array([hash(normal(text)) for text in self.texts], dtype=np.int64)
         order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
-        same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
+        is_same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
         first = np.arange(len(order))
-        for a, b in pairwise(np.flatnonzero(np.append(np.insert(~same, 0, True), True)).tolist()):
+        for a, b in pairwise(
+            np.flatnonzero(np.append(np.insert(~is_same, 0, True), True)).tolist()
+        ):
             if b - a > 1:
-                seen: dict[str, int] = {}  # hashes may be equal by chance
+                first_rows: dict[str, int] = {}  # hashes may be equal by chance
                 rows = order[a:b].tolist()
-                first[rows] = [seen.setdefault(normal(self.texts[row]), row) for row in rows]
+                first[rows] = [first_rows.setdefault(normal(self.texts[row]), row) for row in rows]
         return np.unique(first, return_inverse=True)[1].ravel().astype(np.int64)
 
     @cached_property
     def _answers(self) -> dict[tuple[str, str], tuple[slice, tuple[int, int]]]:
         """By run and question: the cells of the run's responses, and the shape of their table."""
-        found = {}
+        slices = {}
         for q, (a, b) in enumerate(pairwise(self.starts.tolist())):
             wide, start = len(self.questions[q].nuggets), int(self.cell_starts[q])
             ends = np.searchsorted(self.run[a:b], np.arange(len(self.runs) + 1)).tolist()
             for tag, (first, last) in zip(self.runs, pairwise(ends), strict=True):
                 cells = slice(start + first * wide, start + last * wide)
-                found[tag, self.questions[q].id] = cells, (last - first, wide)
-        return found
+                slices[tag, self.questions[q].id] = cells, (last - first, wide)
+        return slices
 
     def answer(self, cells: NDArray[Any], run: str, question: str) -> NDArray[Any]:
         """Return the cells of a run's responses to a question: responses x nuggets."""
-        some, shape = self._answers[run, question]
-        return cells[some].reshape(shape)
+        selected, shape = self._answers[run, question]
+        return cells[selected].reshape(shape)
 
     def table(self, cells: Floats, question: int) -> Floats:
         """The cells of a question as responses x nuggets."""
@@ -125,16 +127,16 @@ class Pool:
     @cached_property
     def lengths(self) -> Floats:
         """Runs x questions: the characters of an answer, white space not counted."""
-        found = np.zeros((len(self.runs), len(self.questions)))
-        np.add.at(found, (self.run, self.question), [characters(text) for text in self.texts])
-        return found
+        lengths = np.zeros((len(self.runs), len(self.questions)))
+        np.add.at(lengths, (self.run, self.question), [characters(text) for text in self.texts])
+        return lengths
 
     def take(self, rows: Ints) -> Pool:
         """Some of the responses, in their order, with the questions they answer."""
         if len(rows) == len(self.texts):
             return self
-        asked, counts = np.unique(self.question[rows], return_counts=True)
-        questions = tuple(self.questions[q] for q in asked.tolist())
+        question_indices, counts = np.unique(self.question[rows], return_counts=True)
+        questions = tuple(self.questions[q] for q in question_indices.tolist())
         texts = tuple(self.texts[row] for row in rows.tolist())
         return Pool(questions, self.runs, texts, self.run[rows], _starts(counts), self.houses)
 
@@ -142,9 +144,11 @@ class Pool:
         """The cells of some responses, in their order."""
         widths = np.diff(self.nugget_starts)
         first = self.cell_starts[:-1] - self.starts[:-1] * widths
-        mine = widths[self.question[rows]]
-        begins = first[self.question[rows]] + rows * mine
-        return np.arange(mine.sum()) + np.repeat(begins - _starts(mine)[:-1], mine)
+        row_widths = widths[self.question[rows]]
+        begins = first[self.question[rows]] + rows * row_widths
+        return np.arange(row_widths.sum()) + np.repeat(
+            begins - _starts(row_widths)[:-1], row_widths
+        )
 
     @cached_property
     def answered(self) -> Ints:
@@ -153,10 +157,10 @@ class Pool:
 
     def answers(self, cells: Floats) -> Floats:
         """Runs x nuggets: the best of a run's responses; NaN where it gave none."""
-        found = np.full(len(self.runs) * len(self.nuggets), -np.inf)
-        np.maximum.at(found, self.answered, cells)
-        found[np.isneginf(found)] = np.nan
-        return found.reshape(len(self.runs), -1)
+        best = np.full(len(self.runs) * len(self.nuggets), -np.inf)
+        np.maximum.at(best, self.answered, cells)
+        best[np.isneginf(best)] = np.nan
+        return best.reshape(len(self.runs), -1)
 
     def question_scores(self, cells: Floats) -> Floats:
         """Runs x questions: the share of nuggets carried, A; NaN where a run gave no response."""
@@ -168,8 +172,8 @@ class Pool:
     def run_scores(self, cells: Floats) -> Floats:
         """The score of each run: the mean of A over the questions it answered."""
         scores = self.question_scores(cells)
-        known = ~np.isnan(scores)
-        sums, counts = np.where(known, scores, 0.0).sum(axis=1), known.sum(axis=1)
+        has_score = ~np.isnan(scores)
+        sums, counts = np.where(has_score, scores, 0.0).sum(axis=1), has_score.sum(axis=1)
         return np.asarray(sums / np.where(counts > 0, counts, np.nan))
 
 
@@ -181,11 +185,20 @@ def make_pool(key: NuggetKey, runs: Iterable[Run]) -> Pool:
         [(k, response.text) for k, run in enumerate(runs) for response in run.responses(id)]
         for id in key.questions
     ]
-    owners = np.array([k for some in answers for k, _ in some], dtype=np.int64)
-    texts = tuple(text for some in answers for _, text in some)
+    owners = np.array(
+        [k for question_answers in answers for k, _ in question_answers], dtype=np.int64
+    )
+    texts = tuple(text for question_answers in answers for _, text in question_answers)
     tags = tuple(run.tag for run in runs)
     houses = tuple(run.institution or run.tag for run in runs)
-    return Pool(questions, tags, texts, owners, _starts([len(some) for some in answers]), houses)
+    return Pool(
+        questions,
+        tags,
+        texts,
+        owners,
+        _starts([len(question_answers) for question_answers in answers]),
+        houses,
+    )
 
 
 def _starts(sizes: Sequence[int] | Ints) -> Ints:
@@ -199,10 +212,10 @@ def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     """
     if all(row.run for row in judgements.rows):
         return judgements
-    asked = {row.question for row in judgements.rows if not row.run}
+    questions = {row.question for row in judgements.rows if not row.run}
     gave: dict[tuple[str, str], dict[str, None]] = {}
     for tag, run in runs.items():
-        for question in asked & run.answers.keys():
+        for question in questions & run.answers.keys():
             for response in run.responses(question):
                 gave.setdefault((question, response.normal), {})[tag] = None
 
@@ -215,17 +228,17 @@ def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
 
 def run_labels(pool: Pool, judgements: Judgements) -> Floats:
     """Return judgements of cells in their own runs; identical responses of others do not count."""
-    found = np.full(int(pool.cell_starts[-1]), np.nan)
+    labels = np.full(int(pool.cell_starts[-1]), np.nan)
     judged = {(run, question) for run, question, _ in judgements.of_run}
     first = 0
     for run, q, text in _responses(pool):
         question = pool.questions[q]
         if (pool.runs[run], question.id) in judged:  # most responses of large sets are not
-            said = judgements.of_run.get((pool.runs[run], question.id, normal(text)), {})
-            for j, nugget in enumerate(question.nuggets) if said else ():
-                found[first + j] = said.get(nugget.id, np.nan)
+            values = judgements.of_run.get((pool.runs[run], question.id, normal(text)), {})
+            for j, nugget in enumerate(question.nuggets) if values else ():
+                labels[first + j] = values.get(nugget.id, np.nan)
         first += len(question.nuggets)
-    return found
+    return labels
 
 
 def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
@@ -233,11 +246,11 @@ def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
 
     A response carries a nugget if an identical one, of any system, was judged to carry it.
     """
-    found: list[float] = []
+    labels: list[float] = []
     for _, q, text in _responses(pool):
-        said = judgements.about(pool.questions[q].id, normal(text))
-        found += [said.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
-    return np.array(found, dtype=np.float64)
+        values = judgements.about(pool.questions[q].id, normal(text))
+        labels += [values.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
+    return np.array(labels, dtype=np.float64)
 
 
 def strict_labels(values: Floats) -> Floats:
@@ -270,8 +283,8 @@ def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetS
         raise InputError(f"institution {quoted(pattern)}: no regular expression ({why})") from why
 
     def house(tag: str) -> str:
-        found = tells.match(tag)
-        return ((found[1] if tells.groups else found[0]) or tag).casefold() if found else tag
+        match = tells.match(tag)
+        return ((match[1] if tells.groups else match[0]) or tag).casefold() if match else tag
 
     runs = {
         tag: replace(run, institution=run.institution or house(tag))
@@ -284,16 +297,18 @@ def folds(pool: Pool, by: str) -> Ints:
     """Return the fold of every cell."""
     if by not in WAYS:
         raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(WAYS)}")
-    found = pool.cell_question if by == "question" else pool.cell_run
+    fold = pool.cell_question if by == "question" else pool.cell_run
     if by == "institution":
         names = list(dict.fromkeys(pool.houses))
-        found = np.array([names.index(one) for one in pool.houses], np.int64)[pool.cell_run]
-    if len(np.unique(found)) < 2:
+        fold = np.array([names.index(institution) for institution in pool.houses], np.int64)[
+            pool.cell_run
+        ]
+    if len(np.unique(fold)) < 2:
         raise InputError(
             f"there is one {by} with judged responses: while it is left out, nothing is left to "
             "learn from; leave out something else, or give more"
         )
-    return found
+    return fold
 
 
 class AssessorAgreement(NamedTuple):
@@ -318,12 +333,12 @@ def assessor_agreement(
     judged = ~np.isnan(labels)
     yes = judged & (labels > 0)
     hits = float((carried & yes).sum())
-    made, wanted = float((carried & judged).sum()), float(yes.sum())
+    predicted, actual = float((carried & judged).sum()), float(yes.sum())
     guess = carried.astype(np.float64) if estimates is None else estimates
     scores = pool.run_scores(np.where(judged, guess, 0.0))
     official = pool.run_scores(np.where(judged, yes, 0.0).astype(np.float64))
-    precision, recall = hits / made if made else 0.0, hits / wanted if wanted else 0.0
-    f = 2 * hits / (made + wanted) if made + wanted else 0.0
+    precision, recall = hits / predicted if predicted else 0.0, hits / actual if actual else 0.0
+    f = 2 * hits / (predicted + actual) if predicted + actual else 0.0
     of_runs = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
     return AssessorAgreement(precision, recall, f, *of_runs)
 
@@ -359,15 +374,18 @@ class FoldedCells:
         pool, fold = self.pool, self.fold
         words = pool.same[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
         order = np.lexsort((fold, words))
-        found, told = np.full(len(fold), np.nan), np.nan_to_num(self.labels[order], nan=-np.inf)
+        known_labels, values = (
+            np.full(len(fold), np.nan),
+            np.nan_to_num(self.labels[order], nan=-np.inf),
+        )
         new_words = np.diff(words[order], prepend=-1) != 0
         new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
         group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1
         if len(order):
-            best = np.maximum.reduceat(told, np.flatnonzero(new_fold))  # of each fold of a group
-            others = _best_of_others(best, group[new_fold])[member]
-            found[order] = np.where(np.isneginf(others), np.nan, others)
-        return found
+            best = np.maximum.reduceat(values, np.flatnonzero(new_fold))  # of each fold of a group
+            best_elsewhere = _best_of_others(best, group[new_fold])[member]
+            known_labels[order] = np.where(np.isneginf(best_elsewhere), np.nan, best_elsewhere)
+        return known_labels
 
     @cached_property
     def known(self) -> Flags:

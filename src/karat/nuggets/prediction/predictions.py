@@ -152,38 +152,56 @@ def model_values(pool: Pool, judgements: Judgements) -> Floats:
 
 
 def apply_model_labels(
-    asked: PredictionBatch,
+    predictions: Predictions, batch: PredictionBatch, judgements: Judgements
+) -> Predictions:
+    """Return the predictions, adjusted by the labels of models where people bear these out."""
+    adjustment = _adjust(
+        batch, judgements, predictions.probabilities, predictions.carried, predictions.measured
+    )
+    return replace(
+        predictions,
+        probabilities=adjustment.probabilities,
+        carried=adjustment.carried,
+        heard=adjustment,
+    )
+
+
+def _adjust(
+    batch: PredictionBatch,
     judgements: Judgements,
-    guesses: tuple[Floats, Flags],
-    measured: MeasuredErrors | None,
+    all_probabilities: Floats,
+    all_carried: Flags,
+    errors: MeasuredErrors | None,
 ) -> ModelAdjustment:
-    """Let models help the guesses about all cells: probabilities and decisions."""
-    seen, cells, values = asked.seen, asked.cells, model_values(asked.pool, judgements)
+    """Fit the labels of models on pairs that people judged, and adjust the other pairs."""
+    folded, cells, values = batch.seen, batch.cells, model_values(batch.pool, judgements)
     labels = zip(judgements.of_models, values.T, strict=True)
-    judges = tuple(_judge(*one, seen, cells) for one in labels)
+    judges = tuple(_judge(name, column, folded, cells) for name, column in labels)
     values = values[:, [judge.used for judge in judges]]
-    chances, carried = (some.copy() for some in guesses)
-    # Judged cells as they were guessed: without themselves, if errors are measured.
-    told = measured.probabilities if measured else chances[cells]
-    fitted = _fit(seen.labels, told, values[cells])
-    if fitted is None:
-        return ModelAdjustment(chances, carried, np.zeros(len(chances), np.bool_), judges)
-    helped = _helpable(chances, values)
-    chances[helped] = fitted.probabilities(_columns(chances[helped], values[helped]))
-    carried[helped] = chances[helped] > fitted.threshold
-    heard = ModelAdjustment(chances, carried, helped, judges)
-    if measured is None:
-        return heard
-    left_out, some = told.copy(), np.zeros(len(told), dtype=np.bool_)
-    labelled, candidates = values[cells], _helpable(told, values[cells])
-    for k in np.unique(seen.fold[candidates]).tolist():  # each fold helped by what the others tell
-        mine = candidates & (seen.fold == k)
-        fitted = _fit(np.where(seen.fold == k, np.nan, seen.labels), told, labelled)
-        if fitted is not None:
-            some |= mine
-            left_out[mine] = fitted.probabilities(_columns(told[mine], labelled[mine]))
-    again, share = replace(measured, probabilities=left_out), float(some[seen.judged].mean())
-    return heard._replace(measured=again, share=share)
+    probabilities, carried = all_probabilities.copy(), all_carried.copy()
+    # Judged cells as they were predicted: without themselves, if errors are measured.
+    judged = errors.probabilities if errors else probabilities[cells]
+    model = _fit(folded.labels, judged, values[cells])
+    if model is None:
+        is_adjusted = np.zeros(len(probabilities), np.bool_)
+        return ModelAdjustment(probabilities, carried, is_adjusted, judges)
+    is_adjusted = _helpable(probabilities, values)
+    columns = _columns(probabilities[is_adjusted], values[is_adjusted])
+    probabilities[is_adjusted] = model.probabilities(columns)
+    carried[is_adjusted] = probabilities[is_adjusted] > model.threshold
+    adjustment = ModelAdjustment(probabilities, carried, is_adjusted, judges)
+    if errors is None:
+        return adjustment
+    left_out, was_adjusted = judged.copy(), np.zeros(len(judged), dtype=np.bool_)
+    labelled, candidates = values[cells], _helpable(judged, values[cells])
+    for k in np.unique(folded.fold[candidates]).tolist():  # each fold by what the others tell
+        in_fold = candidates & (folded.fold == k)
+        model = _fit(np.where(folded.fold == k, np.nan, folded.labels), judged, labelled)
+        if model is not None:
+            was_adjusted |= in_fold
+            left_out[in_fold] = model.probabilities(_columns(judged[in_fold], labelled[in_fold]))
+    share = float(was_adjusted[folded.judged].mean())
+    return adjustment._replace(measured=replace(errors, probabilities=left_out), share=share)
 
 
 def _judge(name: str, values: Floats, seen: FoldedCells, cells: Ints) -> ModelJudge:
@@ -372,95 +390,99 @@ def predict_support(
     nuggets: NuggetSet,
     progress: Progress = silent,
     *,
-    rule: Named | None = None,
+    classifier: Named | None = None,
     strict: bool = False,
 ) -> Predictions:
-    """Guess all runs of a set, from its judgements if there are enough of them.
+    """Predict which responses support which nuggets, for all runs of a set.
 
-    `rule` is the classifier that guesses. If `strict`, full support is learned and guessed: support
-    in part is none.
+    With enough judgements the classifier is trained on them, and each judged run is also predicted
+    by a model that has not seen it: its errors give the intervals. Otherwise the built-in model is
+    used. With `strict`, full support is learned and predicted; partial support counts as none.
     """
-    rule = rule or Calibrated()
-    judgements = _of_versions(assign_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
-    judged = _judged_runs(judgements, nuggets.runs)
-    runs = sorted([*nuggets.runs.values(), *judged], key=lambda run: run.tag)
-    pool = make_pool(nuggets.key, runs)  # sorted: the order they were named in says nothing
-    values = run_labels(pool, judgements)
-    source = getattr(rule, "source", None) or IdfSource()
+    classifier = classifier or Calibrated()
+    judgements = _mark_earlier_versions(assign_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
+    runs = [*nuggets.runs.values(), *_judged_runs(judgements, nuggets.runs)]
+    pool = make_pool(nuggets.key, sorted(runs, key=lambda run: run.tag))  # whatever their order
+    labels = run_labels(pool, judgements)
+    source = getattr(classifier, "source", None) or IdfSource()
     idf = source.of_classifier(pool, ENGLISH)
-    asked = PredictionBatch(pool, strict_labels(values) if strict else values, idf)
-
-    def finished(found: Predictions) -> Predictions:
-        """Measure errors by judgements as they are: A counts support in part; let models help."""
-        told = found.measured and replace(found.measured, labels=values[asked.cells])
-        found = replace(found, rule=rule, strict=strict, measured=told)
-        if not judgements.of_models:
-            return found
-        heard = apply_model_labels(asked, judgements, (found.probabilities, found.carried), told)
-        return replace(found, probabilities=heard.probabilities, carried=heard.carried, heard=heard)
-
-    prior = calibrated.PRIOR_STRICT if strict else calibrated.PRIOR
-    if isinstance(rule, Calibrated):
-        return finished(_calibrated(asked, prior, progress))
-    return finished(_by_classifier(asked, rule, progress))
+    batch = PredictionBatch(pool, strict_labels(labels) if strict else labels, idf)
+    if isinstance(classifier, Calibrated):
+        predictions = _predict_calibrated(batch, strict, progress)
+    else:
+        predictions = _predict_by_classifier(batch, classifier, progress)
+    # Errors are measured by judgements as they are: A counts partial support.
+    errors = predictions.measured and replace(predictions.measured, labels=labels[batch.cells])
+    predictions = replace(predictions, rule=classifier, strict=strict, measured=errors)
+    return (
+        apply_model_labels(predictions, batch, judgements) if judgements.of_models else predictions
+    )
 
 
-def _by_classifier(asked: PredictionBatch, rule: Any, progress: Progress) -> Predictions:
-    """Ask another classifier; judged runs are guessed without themselves."""
-    pool, fold = asked.pool, run_folds(asked.pool, asked.labels)
-    seen = replace(asked.seen, fold=fold[asked.cells])
-    guesses = partial(rule.guess, pool, asked.labels, fold, progress)
-    found = call(f"classifier {rule}", type(rule), guesses, returned(tuple, "two arrays"))
-    chances, carried, *_ = found
-    told = None
-    if len(np.unique(pool.cell_run[~np.isnan(asked.labels)])) > 1:
-        p, yes = (np.where(seen.known, seen.elsewhere > 0, x[asked.cells]) for x in found[:2])
-        told = MeasuredErrors(seen.pool, p, yes, seen.labels)
-    by = Paper.name if isinstance(rule, Paper) else rule.name
-    learned = int((~np.isnan(asked.labels)).sum())
-    paper = found if isinstance(found, PaperPredictions) else None
-    return Predictions(pool, chances, carried, asked.labels, learned, told, by, paper=paper)
-
-
-def _calibrated(asked: PredictionBatch, prior: Logistic, progress: Progress) -> Predictions:
-    """Ask the calibrated classifier, or the built-in one where there is little to learn from."""
-    labels = asked.labels
-    known, yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
-    if known < MIN_JUDGED_PAIRS or min(yes, known - yes) < MIN_JUDGED_OF_A_KIND:
-        return _one_model(asked, prior, 0, progress)
-    seen = asked.seen
-    X = asked.evidence(seen.pool, progress)
-    if len(np.unique(seen.pool.cell_run[seen.judged])) < 2:  # none to learn from without itself
-        model = calibrated.fit_calibrated(X, seen.labels, prior=prior)
-        return _one_model(asked, model, known, progress)
-    near = Likeness(seen.pool)
-    model, chances, carried = calibrated.hold_out(seen, X, near, progress)
-    question = seen.pool.cell_question
-    new = ~np.isin(question, question[seen.judged])
-    if new.any():  # guesses about questions that nobody was judged on have a model without likeness
-        other, rows = calibrated.fit_unjudged(X, seen.labels, UnjudgedEvidence(seen.pool))
-        chances = np.where(new, other.probabilities(rows), chances)
-        carried = np.where(new, chances > other.threshold, carried)
-    told = MeasuredErrors(seen.pool, chances, carried, seen.labels)
-    if len(asked.together) < len(asked.pool.texts):
-        rest = np.setdiff1d(np.arange(len(asked.pool.texts)), asked.together)
-        together = chances, carried
-        chances = asked.ask(rest, model, progress, calibrated.fit_calibrated(X, seen.labels))
-        carried = chances > model.threshold
-        chances[asked.cells], carried[asked.cells] = together
-    return Predictions(asked.pool, chances, carried, labels, known, told)
-
-
-def _one_model(
-    asked: PredictionBatch, model: Logistic, learned: int, progress: Progress
+def _predict_by_classifier(
+    batch: PredictionBatch, classifier: Any, progress: Progress
 ) -> Predictions:
-    """Ask the same model about all cells; how wrong it is here cannot be told."""
-    chances = asked.ask(np.arange(len(asked.pool.texts)), model, progress)
-    return Predictions(asked.pool, chances, chances > model.threshold, asked.labels, learned)
+    """Predict by another classifier; judged runs are predicted without themselves."""
+    pool, fold = batch.pool, run_folds(batch.pool, batch.labels)
+    folded = replace(batch.seen, fold=fold[batch.cells])
+    guess = partial(classifier.guess, pool, batch.labels, fold, progress)
+    expected = returned(tuple, "two arrays")
+    arrays = call(f"classifier {classifier}", type(classifier), guess, expected)
+    probabilities, carried, *_ = arrays
+    errors = None
+    if len(np.unique(pool.cell_run[~np.isnan(batch.labels)])) > 1:
+        p, yes = (
+            np.where(folded.known, folded.elsewhere > 0, array[batch.cells]) for array in arrays[:2]
+        )
+        errors = MeasuredErrors(folded.pool, p, yes, folded.labels)
+    name = Paper.name if isinstance(classifier, Paper) else classifier.name
+    learned = int((~np.isnan(batch.labels)).sum())
+    paper = arrays if isinstance(arrays, PaperPredictions) else None
+    return Predictions(
+        pool, probabilities, carried, batch.labels, learned, errors, name, paper=paper
+    )
 
 
-def _of_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
-    """Judgements of words that a run does not have are about an old version of it."""
+def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress) -> Predictions:
+    """Predict by the calibrated classifier, or by the built-in one with too few judgements."""
+    labels, prior = batch.labels, calibrated.PRIOR_STRICT if strict else calibrated.PRIOR
+    n_judged, n_yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
+    if n_judged < MIN_JUDGED_PAIRS or min(n_yes, n_judged - n_yes) < MIN_JUDGED_OF_A_KIND:
+        return _predict_by_model(batch, prior, 0, progress)
+    folded = batch.seen
+    X = batch.evidence(folded.pool, progress)
+    if len(np.unique(folded.pool.cell_run[folded.judged])) < 2:  # no run to learn from without it
+        model = calibrated.fit_calibrated(X, folded.labels, prior=prior)
+        return _predict_by_model(batch, model, n_judged, progress)
+    model, probabilities, carried = calibrated.hold_out(folded, X, Likeness(folded.pool), progress)
+    question = folded.pool.cell_question
+    is_unjudged = ~np.isin(question, question[folded.judged])
+    if is_unjudged.any():  # questions without any judgement have a model without likeness
+        unjudged = UnjudgedEvidence(folded.pool)
+        unjudged_model, rows = calibrated.fit_unjudged(X, folded.labels, unjudged)
+        probabilities = np.where(is_unjudged, unjudged_model.probabilities(rows), probabilities)
+        carried = np.where(is_unjudged, probabilities > unjudged_model.threshold, carried)
+    errors = MeasuredErrors(folded.pool, probabilities, carried, folded.labels)
+    if len(batch.together) < len(batch.pool.texts):
+        remaining = np.setdiff1d(np.arange(len(batch.pool.texts)), batch.together)
+        together, plain = (probabilities, carried), calibrated.fit_calibrated(X, folded.labels)
+        probabilities = batch.ask(remaining, model, progress, plain)
+        carried = probabilities > model.threshold
+        probabilities[batch.cells], carried[batch.cells] = together
+    return Predictions(batch.pool, probabilities, carried, labels, n_judged, errors)
+
+
+def _predict_by_model(
+    batch: PredictionBatch, model: Logistic, learned: int, progress: Progress
+) -> Predictions:
+    """Predict all cells by one model, whose errors here are unknown."""
+    probabilities = batch.ask(np.arange(len(batch.pool.texts)), model, progress)
+    carried = probabilities > model.threshold
+    return Predictions(batch.pool, probabilities, carried, batch.labels, learned)
+
+
+def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
+    """Assign judgements of words that a run no longer has to an earlier version of it."""
     judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
     asked = set(judged)
     have = {

@@ -73,11 +73,11 @@ def _rule(points: int) -> tuple[Floats, Floats]:
 
 def _sine(x: Floats) -> Floats:
     """Return the sine for x between 0 and pi / 2, by its series."""
-    found = term = x
+    total = term = x
     for k in range(3, 21, 2):
         term = -term * x * x / (k * (k - 1))
-        found = found + term
-    return found
+        total = total + term
+    return total
 
 
 def _legendre(order: int, x: Floats) -> tuple[Floats, Floats]:
@@ -133,11 +133,11 @@ class Thresholds:
 
     def of(self, pool: Pool) -> Floats:
         """Return the threshold of every cell of a pool."""
-        found = np.full(len(pool.cell_nugget), self.elsewhere.threshold)
-        for unit, mine in _members(units_of(pool, self.model)):
+        thresholds = np.full(len(pool.cell_nugget), self.elsewhere.threshold)
+        for unit, cells in _members(units_of(pool, self.model)):
             if unit in self.steps:
-                found[mine] = self.steps[unit].threshold
-        return found
+                thresholds[cells] = self.steps[unit].threshold
+        return thresholds
 
     def carried(self, pool: Pool, scores: Floats) -> Flags:
         """Return which scores exceed their thresholds.
@@ -151,11 +151,11 @@ class Thresholds:
 
     def chances(self, pool: Pool, scores: Floats) -> Floats:
         """Return P(yes | score) of every cell of a pool."""
-        found = self.elsewhere.chance(scores)
-        for unit, mine in _members(units_of(pool, self.model)):
+        probabilities = self.elsewhere.chance(scores)
+        for unit, cells in _members(units_of(pool, self.model)):
             if unit in self.steps:
-                found[mine] = self.steps[unit].chance(scores[mine])
-        return found
+                probabilities[cells] = self.steps[unit].chance(scores[cells])
+        return probabilities
 
 
 def units_of(pool: Pool, model: str) -> Ints:
@@ -178,7 +178,7 @@ def _members(units: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
 
 def tallies(scores: Floats, yes: Flags, units: Ints) -> dict[int, ThresholdTally]:
     """Return the counts of every unit at all its thresholds."""
-    return {unit: _tally(scores[mine], yes[mine]) for unit, mine in _members(units)}
+    return {unit: _tally(scores[cells], yes[cells]) for unit, cells in _members(units)}
 
 
 def grid(scores: Floats) -> Floats:
@@ -193,7 +193,7 @@ def grid(scores: Floats) -> Floats:
 def _tally(scores: Floats, yes: Flags, thresholds: Floats | None = None) -> ThresholdTally:
     at = grid(scores) if thresholds is None else thresholds
     judged = np.sort(scores[yes]), np.sort(scores[~yes])
-    fp, tn = (np.searchsorted(some, at, side="right").astype(np.float64) for some in judged)
+    fp, tn = (np.searchsorted(group, at, side="right").astype(np.float64) for group in judged)
     return ThresholdTally(at, np.stack([fp, tn, len(judged[1]) - tn, len(judged[0]) - fp], axis=1))
 
 
@@ -209,7 +209,7 @@ def compare_models(pool: Pool, scores: Floats, labels: Floats) -> list[Threshold
         if model == "coin":  # log p^heads (1 - p)^tails at p = heads / tosses
             sides, tosses = (int(yes.sum()), int((~yes).sum())), len(yes)
             return sum(k * log(k / tosses) for k in sides if k)
-        units = [one.counts for one in tallies(s, yes, units_of(pool, model)[judged]).values()]
+        units = [tally.counts for tally in tallies(s, yes, units_of(pool, model)[judged]).values()]
         return sum(map(_log_own, units)) if model == "nugget-errors" else _log_shared(units)
 
     return [ThresholdModel(name, log_marginal(name) / log(10)) for name in MODELS]
@@ -261,12 +261,14 @@ def _mass(units: list[Floats]) -> tuple[list[tuple[float, float]], tuple[float, 
         fp, fn = nodes = [_nodes(side, _COARSE) for side in box]
         values = _log_product(units, fp, fn)
         heavy = values > values.max() - _FAR
-        kept = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
-        if min(map(np.ptp, kept)) > len(_COARSE) / 2:
+        heavy_indices = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
+        if min(map(np.ptp, heavy_indices)) > len(_COARSE) / 2:
             break
         edges = [np.array([a, *x, b]) for (a, b), x in zip(box, nodes, strict=True)]
         # From the node before the first heavy one to that after the last.
-        box = [(float(e[k[0]]), float(e[k[-1] + 2])) for e, k in zip(edges, kept, strict=True)]
+        box = [
+            (float(e[k[0]]), float(e[k[-1] + 2])) for e, k in zip(edges, heavy_indices, strict=True)
+        ]
     row, column = np.unravel_index(values.argmax(), values.shape)
     return box, (float(fp[row]), float(fn[column]))
 
@@ -314,9 +316,12 @@ def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Th
         return fixed_threshold(scores, labels, best_f_threshold(s, yes), BEST_F)
     everywhere = tallies(s, yes, np.zeros(len(s), dtype=np.int64))
     elsewhere = _step(everywhere[0], *_rates(everywhere))
-    some, own = tallies(s, yes, units), model == "nugget-errors"
-    rates = _rates(everywhere if own else some)
-    steps = {unit: _own_step(one) if own else _step(one, *rates) for unit, one in some.items()}
+    unit_tallies, has_own_rates = tallies(s, yes, units), model == "nugget-errors"
+    rates = _rates(everywhere if has_own_rates else unit_tallies)
+    steps = {
+        unit: _own_step(tally) if has_own_rates else _step(tally, *rates)
+        for unit, tally in unit_tallies.items()
+    }
     return Thresholds(model, steps, elsewhere, *rates)
 
 
@@ -340,12 +345,12 @@ def built_in_threshold(n: int) -> Thresholds:
     return Thresholds(BUILT_IN, {}, step, _BELOW, 1 - _ABOVE)
 
 
-def _rates(some: dict[int, ThresholdTally]) -> tuple[float, float]:
+def _rates(unit_tallies: dict[int, ThresholdTally]) -> tuple[float, float]:
     """Return the most likely shared rates.
 
     From the best node of a coarse net on by expectation maximisation, whose steps are all uphill.
     """
-    units = [tally.counts for tally in some.values()]
+    units = [tally.counts for tally in unit_tallies.values()]
     rates = _mass(units)[1]
     counts = np.concatenate(units)
     sizes = [len(unit) for unit in units]

@@ -125,37 +125,39 @@ def tune(
     progress: Progress = silent,
 ) -> list[Trial]:
     """Cross-validate settings, in their order."""
-    found, source = [], source or IdfSource()
+    trials, source = [], source or IdfSource()
     for k, classifier in enumerate(classifiers):
-        found.append(trial(cells, classifier, source))
+        trials.append(trial(cells, classifier, source))
         progress(k + 1, len(classifiers), "tuning")
-    return found
+    return trials
 
 
 def trial(cells: FoldedCells, classifier: Paper, source: IdfSource | None = None) -> Trial:
     """Cross-validate a setting, each fold at the threshold with the best F on the others."""
-    told = cells.pool, cells.labels, cells.fold, source
-    guesses = fold_guesses(cells, classifier.each_fold(*told))
+    arguments = cells.pool, cells.labels, cells.fold, source
+    guesses = fold_guesses(cells, classifier.each_fold(*arguments))
     carried = np.where(cells.known, cells.elsewhere > 0, guesses)
-    whole = classifier.scores(*told)
-    threshold = best_f_threshold(whole[cells.judged], cells.labels[cells.judged] > 0)
+    scores = classifier.scores(*arguments)
+    threshold = best_f_threshold(scores[cells.judged], cells.labels[cells.judged] > 0)
     return Trial(classifier, cells.agreement(carried), threshold, carried, cells.known)
 
 
 def fold_guesses(cells: FoldedCells, scored: Iterable[tuple[int, Floats]]) -> Flags:
     """Return which scores of each fold exceed the threshold with the best F on the others."""
-    found = np.zeros(len(cells.labels), dtype=np.bool_)
+    carried = np.zeros(len(cells.labels), dtype=np.bool_)
     for k, scores in scored:
-        mine = cells.fold == k
-        train = cells.judged & ~mine
-        found[mine] = scores[mine] > best_f_threshold(scores[train], cells.labels[train] > 0)
-    return found
+        in_fold = cells.fold == k
+        train = cells.judged & ~in_fold
+        carried[in_fold] = scores[in_fold] > best_f_threshold(
+            scores[train], cells.labels[train] > 0
+        )
+    return carried
 
 
 def try_models(
     cells: FoldedCells,
     by: str,
-    how: Paper,
+    paper: Paper,
     source: IdfSource | None = None,
     progress: Progress = silent,
 ) -> list[ModelTrial]:
@@ -164,24 +166,24 @@ def try_models(
     The scores of runs are expected ones. Of a question that is left out no nugget has a threshold
     of its own: only the global model is tried there.
     """
-    scores = how.scores(cells.pool, cells.labels, cells.fold, source)
-    found, known = [], cells.elsewhere > 0
+    scores = paper.scores(cells.pool, cells.labels, cells.fold, source)
+    trials, known_yes = [], cells.elsewhere > 0
     for done, model in enumerate(compare_models(cells.pool, scores, cells.labels), 1):
-        agreed = decided = None
+        agreed = decisions = None
         if model.name in (NOISY if by != "question" else NOISY[:1]):
-            rule = replace(how, threshold_model=model.name)
+            rule = replace(paper, threshold_model=model.name)
             chances, carried = rule.leave_out(cells.pool, cells.labels, cells.fold, source)
-            decided = np.where(cells.known, known, carried)
-            agreed = cells.agreement(decided, np.where(cells.known, known, chances))
-        found.append(ModelTrial(model, agreed, decided))
+            decisions = np.where(cells.known, known_yes, carried)
+            agreed = cells.agreement(decisions, np.where(cells.known, known_yes, chances))
+        trials.append(ModelTrial(model, agreed, decisions))
         progress(done, 1 + len(NOISY), "trying threshold models")
-    return found
+    return trials
 
 
 def likeliest(tuned: Tuning) -> ModelTrial:
     """Return the threshold model that the data favour."""
-    name = likeliest_model([one.model for one in tuned.models])
-    return next(one for one in tuned.models if one.model.name == name)
+    name = likeliest_model([trial.model for trial in tuned.models])
+    return next(trial for trial in tuned.models if trial.model.name == name)
 
 
 class PaperChoice(NamedTuple):

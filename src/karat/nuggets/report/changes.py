@@ -52,9 +52,9 @@ class Card(NamedTuple):
     markup: str
 
 
-def changes_figure(found: NuggetChanges) -> Figure:
+def changes_figure(changes: NuggetChanges) -> Figure:
     """Return the figure of lost and gained nuggets; in other formats than pages, their counts."""
-    counts = {row.change: row for row in found.counts}
+    counts = {row.change: row for row in changes.counts}
     bars = [
         Interval(f"{change}, {kind}", getattr(counts[change], kind))
         for kind in ("vital", "okay")
@@ -63,32 +63,36 @@ def changes_figure(found: NuggetChanges) -> Figure:
     return Figure(
         TITLE,
         Bars(TITLE, "nuggets", bars),
-        page=lambda: _page(found),
+        page=lambda: _page(changes),
         script="nuggets/report/changes.js",
         covers=("rows",),
     )
 
 
-def _page(found: NuggetChanges) -> str:
-    rows = sorted(found.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
-    cards = list(_cards(found, rows))
+def _page(changes: NuggetChanges) -> str:
+    rows = sorted(changes.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
+    cards = list(_cards(changes, rows))
     changed = [card for card in cards if card.change in (LOST, GAINED)]
-    columns = [_column(found, change) for change in (LOST, GAINED)]
-    drawn = [card.markup for card in changed[:MOST_DRAWN]]
-    more = f"The first {len(drawn)} of {len(changed):,}." if len(changed) > len(drawn) else ""
+    columns = [_column(changes, change) for change in (LOST, GAINED)]
+    first_cards = [card.markup for card in changed[:MOST_DRAWN]]
+    more = (
+        f"The first {len(first_cards)} of {len(changed):,}."
+        if len(changed) > len(first_cards)
+        else ""
+    )
     parts = [
         element("div", *columns, class_="columns"),
         _tools(),
-        element("div", *drawn, class_="cards"),
+        element("div", *first_cards, class_="cards"),
         element("p", more, class_="note more"),
         data(cards),
     ]
     return element("div", *parts, class_="changes")
 
 
-def _column(found: NuggetChanges, change: str) -> str:
+def _column(changes: NuggetChanges, change: str) -> str:
     """The vital nuggets that were lost, or gained."""
-    rows = [row for row in found.all if row.change == change and row.importance == "vital"]
+    rows = [row for row in changes.all if row.change == change and row.importance == "vital"]
     items = [
         element("li", quote(row.description), " ", element("small", quote(row.question)))
         for row in rows[:MOST_LISTED]
@@ -121,10 +125,10 @@ def _select(label: str, name: str, options: dict[str, str]) -> str:
 # --------------------------------------------------------------------------------------- cards
 
 
-def _cards(found: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
-    questions, both = found.scoring.nuggets.key.questions, found.scoring.scored
-    told = {
-        id: [_passages(question, one.run.responses(id)) for one in both]
+def _cards(changes: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
+    questions, both = changes.scoring.nuggets.key.questions, changes.scoring.scored
+    passages = {
+        id: [_passages(question, version.run.responses(id)) for version in both]
         for id, question in questions.items()
     }
     places = {
@@ -135,9 +139,9 @@ def _cards(found: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
     for row in rows:
         sides = []
         j, texts = places[row.question, row.nugget], (row.old_response, row.new_response)
-        for passage, one, text in zip(told[row.question], both, texts, strict=True):
+        for passage, version, text in zip(passages[row.question], both, texts, strict=True):
             shown = passage(j, text) if row.change != MISSED else ""
-            sides.append((one.run.tag, bool(text), shown))
+            sides.append((version.run.tag, bool(text), shown))
         yield Card(row.change, row.importance, row.by, _card(row, questions[row.question], sides))
 
 
@@ -146,8 +150,8 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     title = shorten(f"{question.id}: {question.text}" if question.text else question.id, LONGEST)
     p = guess_probabilities(row)
     by = f" · {_BY[row.by]}{f' (p {p})' if p else ''}"
-    what = element("span", element("strong", kind, class_=row.change), by)
-    head = element("header", what, element("span", quote(title)))
+    status = element("span", element("strong", kind, class_=row.change), by)
+    head = element("header", status, element("span", quote(title)))
     name = element("p", quote(row.description), class_="nugget")
     columns = [
         element(
@@ -166,11 +170,11 @@ def guess_probabilities(row: ChangeRow) -> str | None:
     """The probabilities of guesses about both versions: `0.12 → 0.85`, `judgement → 0.85`."""
     if row.old_p is None and row.new_p is None:
         return None
-    shown = (
+    texts = (
         source if p is None else f"{p:.2f}"
         for source, p in ((row.old_by, row.old_p), (row.new_by, row.new_p))
     )
-    return " → ".join(shown)
+    return " → ".join(texts)
 
 
 Told = Sequence[tuple[ResponseWord, Sequence[int]]]
@@ -182,31 +186,34 @@ def _passages(question: Question, responses: Sequence[Response]) -> Callable[[in
     That is a part of the response that gets the credit or, without one, of the response that has
     most of the nugget's words.
     """
-    told = {one.text: list(words_with_nuggets(one.text, question.nuggets)) for one in responses}
+    words_by_text = {
+        response.text: list(words_with_nuggets(response.text, question.nuggets))
+        for response in responses
+    }
 
     def passage(nugget: int, credited: str) -> str:
-        if not told:
+        if not words_by_text:
             return element("em", "no response")
-        text = credited or max(told, key=lambda text: _shared(told[text], nugget))
-        return _marked(text, told[text], nugget)
+        text = credited or max(words_by_text, key=lambda text: _shared(words_by_text[text], nugget))
+        return _marked(text, words_by_text[text], nugget)
 
     return passage
 
 
 def _shared(words: Told, nugget: int) -> int:
-    return sum(nugget in found for _, found in words)
+    return sum(nugget in nuggets for _, nuggets in words)
 
 
 def _marked(text: str, words: Told, nugget: int) -> str:
     """Some words of a response in a row, marked where the nugget has them too."""
-    some = best_window([nugget in found for _, found in words], MOST_WORDS)
-    pieces, end = ["… " * (some.start > 0)], words[some.start][0].start if some else 0
-    for word, found in (words[k] for k in some):
-        shown = quote(word.text)
+    window = best_window([nugget in nuggets for _, nuggets in words], MOST_WORDS)
+    pieces, end = ["… " * (window.start > 0)], words[window.start][0].start if window else 0
+    for word, nuggets in (words[k] for k in window):
+        word_markup = quote(word.text)
         pieces.append(quote(text[end : word.start]))
-        pieces.append(element("mark", shown) if nugget in found else shown)
+        pieces.append(element("mark", word_markup) if nugget in nuggets else word_markup)
         end = word.end
-    return "".join([*pieces, " …" * (some.stop < len(words))])
+    return "".join([*pieces, " …" * (window.stop < len(words))])
 
 
 _ROWS = (
@@ -260,21 +267,21 @@ _TEST = (
 )
 
 
-def changes_document(found: NuggetChanges, command: str = "") -> Document:
+def changes_document(changes: NuggetChanges, command: str = "") -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
     from karat.nuggets.scores.official import NAME
     from karat.nuggets.scores.words import excerpt
 
-    rows = found.scoring.rows
+    rows = changes.scoring.rows
     old, new = (row.run for row in rows)
     nuggets = {
         (id, nugget.id): nugget
-        for id, question in found.scoring.nuggets.key.questions.items()
+        for id, question in changes.scoring.nuggets.key.questions.items()
         for nugget in question.nuggets
     }
     scores = [{**row._asdict(), "f": row.macro} for row in rows]
     changed = []
-    for row in found.rows:
+    for row in changes.rows:
         text = excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
         people = {
             "heading": row.change,
@@ -285,24 +292,24 @@ def changes_document(found: NuggetChanges, command: str = "") -> Document:
         changed.append({**row._asdict(), **people})
     guessed = any(row["p"] for row in changed)
     columns = tuple(column for column in _ROWS if column.key != "p" or guessed)
-    tests = [{**test._asdict(), "verdict": test.verdict} for test in found.tests]
+    tests = [{**test._asdict(), "verdict": test.verdict} for test in changes.tests]
     blocks: tuple[Block, ...] = (
-        changes_figure(found),
-        *_pictures(found, old, new),
+        changes_figure(changes),
+        *_pictures(changes, old, new),
         Table("scores", "Scores", without_ends(_SCORES, rows), scores),
-        Table("counts", "Nuggets", _COUNTS, records(found.counts)),
+        Table("counts", "Nuggets", _COUNTS, records(changes.counts)),
         Table("rows", "What changed", columns, changed, group="heading"),
-        Table("questions", "Questions", _QUESTIONS, records(found.questions)),
+        Table("questions", "Questions", _QUESTIONS, records(changes.questions)),
         Table("test", "Tests", _TEST, tests, readers="programs"),
     )
-    signatures = {NAME: found.signature}
-    told = changes_answer(found), changes_basis(found)
-    return Document(f"From {old} to {new}", blocks, command, signatures, found.notes, {}, *told)
+    signatures = {NAME: changes.signature}
+    answer = changes_answer(changes), changes_basis(changes)
+    return Document(f"From {old} to {new}", blocks, command, signatures, changes.notes, {}, *answer)
 
 
-def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
+def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     """The changes of F and A with their intervals, and F of each question."""
-    changes = [_change(test) for test in found.tests if test.low is not None]
+    changes = [_change(test) for test in result.tests if test.low is not None]
     if changes:
         title = f"Change of scores from {old} to {new}"
         caption = "Dots: differences; lines: 95% intervals. Filled: decided."
@@ -311,7 +318,7 @@ def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
         )
     points = [
         Point(row.old, row.new, row.question)
-        for row in found.questions
+        for row in result.questions
         if row.old is not None and row.new is not None
     ]
     if len(points) > 1:

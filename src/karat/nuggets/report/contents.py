@@ -96,9 +96,9 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
             *_two("contradictions", title, _CONTRADICTIONS, found.contradictions),
             *_two("disputes", disputes, _DISPUTES, found.disputes),
         ]
-    told = contents_answer(found), ""
+    answer = contents_answer(found), ""
     title = f"Nugget set {found.name}"
-    return Document(title, tuple(blocks), command, {}, found.notes, {}, *told)
+    return Document(title, tuple(blocks), command, {}, found.notes, {}, *answer)
 
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
@@ -131,12 +131,12 @@ def _short(row: Any) -> Row:
     return {"place": first, "other_place": second}
 
 
-def nugget_judges_document(found: NuggetJudgeAgreement, command: str) -> Document:
+def nugget_judges_document(agreement: NuggetJudgeAgreement, command: str) -> Document:
     """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
     from karat.report.documents.evalsets import judges_document
 
-    document = judges_document(found, command)
-    kappa, pairs = map(records, (found.kappa, found.pairs))
+    document = judges_document(agreement, command)
+    kappa, pairs = map(records, (agreement.kappa, agreement.pairs))
     tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, kappa)]
     if pairs:
         tables.append(Table("pairs", "Two judges", _PAIRS, pairs))
@@ -159,29 +159,29 @@ _REFUSED = (
 _MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True))
 
 
-def drafts_document(found: DraftedNuggets, command: str = "") -> Document:
+def drafts_document(drafts: DraftedNuggets, command: str = "") -> Document:
     """Return the report on a drafted key."""
     parts: list[tuple[str, str, tuple[Column, ...], Sequence[Any]]] = [
-        ("refused", "Refused facts", _REFUSED, found.refused),
-        ("missing", "Questions without a draft", _MISSING, found.missing),
+        ("refused", "Refused facts", _REFUSED, drafts.refused),
+        ("missing", "Questions without a draft", _MISSING, drafts.missing),
     ]
     tables = [
         Table(key, title, columns, [row._asdict() for row in rows])
         for key, title, columns, rows in parts
         if rows
     ]
-    rows = Table("rows", "Nuggets", _ROWS, [row._asdict() for row in found.rows], open=True)
-    blocks = (rows, *tables, *usage_tables(found.usage))
-    title, signatures = f"Draft of a key for {found.name}", {found.model: found.signature}
-    told = drafts_answer(found), usage_sentence(found.usage)
-    return Document(title, blocks, command, signatures, found.notes, {}, *told)
+    rows = Table("rows", "Nuggets", _ROWS, [row._asdict() for row in drafts.rows], open=True)
+    blocks = (rows, *tables, *usage_tables(drafts.usage))
+    title, signatures = f"Draft of a key for {drafts.name}", {drafts.model: drafts.signature}
+    answer = drafts_answer(drafts), usage_sentence(drafts.usage)
+    return Document(title, blocks, command, signatures, drafts.notes, {}, *answer)
 
 
-def drafts_answer(found: DraftedNuggets) -> tuple[str, ...]:
+def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:
     """Return the size of the draft, and what it lacks."""
-    vital = sum(row.importance == "vital" for row in found.rows)
-    size = f"{several(len(found.rows), 'nugget')} ({vital:,} vital)"
-    told = f"{found.model} drafted {size} for {several(len(found.questions), 'question')} of"
-    refused = f" {several(len(found.refused), 'fact')} refused." if found.refused else ""
-    lacks = f"{several(len(found.missing), 'question')} without a draft." if found.missing else ""
-    return (f"{told} {found.name}.{refused}", *([lacks] if lacks else []))
+    vital = sum(row.importance == "vital" for row in drafts.rows)
+    size = f"{several(len(drafts.rows), 'nugget')} ({vital:,} vital)"
+    text = f"{drafts.model} drafted {size} for {several(len(drafts.questions), 'question')} of"
+    refused = f" {several(len(drafts.refused), 'fact')} refused." if drafts.refused else ""
+    lacks = f"{several(len(drafts.missing), 'question')} without a draft." if drafts.missing else ""
+    return (f"{text} {drafts.name}.{refused}", *([lacks] if lacks else []))

@@ -67,7 +67,7 @@ class DifficultyBin(NamedTuple):
 
 def census(nuggets: NuggetSet) -> Census:
     """Counts of questions, nuggets, runs and responses."""
-    known = nuggets.judgements.known
+    judged_pairs = nuggets.judgements.known
     questions = nuggets.key.questions.values()
     vital = sum(len(question.vital) for question in questions)
     runs = nuggets.runs.values()
@@ -75,7 +75,7 @@ def census(nuggets: NuggetSet) -> Census:
     sizes = [len(question.nuggets) for question in questions]
     pairs = sum(size * row[i] for row in counts for i, size in enumerate(sizes))
     judged = sum(
-        (id, nugget.id, response.normal) in known
+        (id, nugget.id, response.normal) in judged_pairs
         for run in runs
         for id, question in nuggets.key.questions.items()
         for response in run.responses(id)
@@ -102,14 +102,16 @@ def mean_interval(values: Sequence[float]) -> CensusMean:
 
 def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
     """For each nugget, by question and id, how many runs were judged to carry it, if in part."""
-    known = nuggets.judgements.known
-    found = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
+    judged_pairs = nuggets.judgements.known
+    counts = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
     for run in nuggets.runs.values():
         for id, question in nuggets.key.questions.items():
             texts = [response.normal for response in run.responses(id)]
             for nugget in question.nuggets:
-                found[id, nugget.id] += any(known.get((id, nugget.id, text)) for text in texts)
-    return found
+                counts[id, nugget.id] += any(
+                    judged_pairs.get((id, nugget.id, text)) for text in texts
+                )
+    return counts
 
 
 def difficulty(nuggets: NuggetSet) -> list[DifficultyBin]:
@@ -164,16 +166,16 @@ class NuggetContents(Result):
     @property
     def difficulty(self) -> tuple[DifficultyBin, ...]:
         """The paper's Figure 4: nuggets by the number of runs that were judged to carry them."""
-        found = self.nuggets
-        known = found and found.runs and found.judgements.deciding
-        return tuple(difficulty(found)) if found and known else ()
+        nuggets = self.nuggets
+        is_judged = nuggets and nuggets.runs and nuggets.judgements.deciding
+        return tuple(difficulty(nuggets)) if nuggets and is_judged else ()
 
     @property
     def contradictions(self) -> tuple[ContradictionRow, ...]:
         """Judgements of one judge about the same words that differ."""
         return tuple(
-            ContradictionRow(*one[:2], one.value, one.place, other.value, other.place)
-            for one, other in (self.nuggets.judgements.contradictions if self.nuggets else ())
+            ContradictionRow(*first[:2], first.value, first.place, second.value, second.place)
+            for first, second in (self.nuggets.judgements.contradictions if self.nuggets else ())
         )
 
     @property
@@ -181,13 +183,13 @@ class NuggetContents(Result):
         """Pairs of response and nugget on which judges contradict each other."""
         return tuple(
             DisputeRow(
-                *one.rows[0][:2],
-                ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in one.rows),
-                one.value,
-                "tie" if one.tie else "",
-                "; ".join(row.place for row in one.rows if row.place),
+                *dispute.rows[0][:2],
+                ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in dispute.rows),
+                dispute.value,
+                "tie" if dispute.tie else "",
+                "; ".join(row.place for row in dispute.rows if row.place),
             )
-            for one in (self.nuggets.judgements.disputes if self.nuggets else ())
+            for dispute in (self.nuggets.judgements.disputes if self.nuggets else ())
         )
 
     @property
@@ -217,10 +219,10 @@ def describe_nuggets(
         return NuggetContents(nuggets.name, nuggets, settings={"ties": nuggets.judgements.ties})
     reading = Reading(progress, LISTER)
     draft = NuggetDraft(set_name(nuggets), reading, skip_unknown, model_judges, ties)
-    found = reading.attempt(lambda: read_nuggets(nuggets, runs, judgements, draft))
+    nugget_set = reading.attempt(lambda: read_nuggets(nuggets, runs, judgements, draft))
     count = len(reading.problems) + reading.more
-    asked = {"skip_unknown": skip_unknown, "model_judges": tuple(model_judges), "ties": ties}
-    return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count, asked)
+    settings = {"skip_unknown": skip_unknown, "model_judges": tuple(model_judges), "ties": ties}
+    return NuggetContents(os.fspath(nuggets), nugget_set, tuple(reading.all()), count, settings)
 
 
 class JudgeKappa(NamedTuple):
@@ -278,7 +280,10 @@ def nugget_judge_agreement(
     kappa = tuple(_judge(found, k) for k in range(len(found.table.judges)))
     labels = zip(found.table.judges, map(_carried, found.table.values), strict=True)
     both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
-    pairs = tuple(PairKappa(a, b, one.units, one.equal, one.value, one.why) for a, b, one in both)
+    pairs = tuple(
+        PairKappa(a, b, kappa_value.units, kappa_value.equal, kappa_value.value, kappa_value.why)
+        for a, b, kappa_value in both
+    )
     notes = (*base.notes, *remarks(nuggets))
     return NuggetJudgeAgreement(
         base.name, base.rows, base.judges, notes, base.settings, kappa=kappa, pairs=pairs
@@ -299,7 +304,7 @@ class _Labels(NamedTuple):
 
 def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
     """Return all labels but those of some runs; of a judge's for one pair the most favourable."""
-    found: dict[tuple[str, PairKey], float] = {}
+    values: dict[tuple[str, PairKey], float] = {}
     runs: dict[PairKey, str] = {}
     settled: dict[PairKey, float] = {}
     kinds: dict[str, str] = {}
@@ -312,11 +317,11 @@ def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
             continue
         kinds.setdefault(name, row.kind or PERSON)
         runs.setdefault(words, row.run)
-        found[name, words] = max(row.value, found.get((name, words), 0.0))
-    units, names = [words for _, words in found], [name for name, _ in found]
-    table = judge_table(units, names, list(found.values()))
-    known = np.array([settled.get(words, np.nan) for words in table.units], dtype=np.float64)
-    return _Labels(table, tuple(runs[words] for words in table.units), kinds, known)
+        values[name, words] = max(row.value, values.get((name, words), 0.0))
+    units, names = [words for _, words in values], [name for name, _ in values]
+    table = judge_table(units, names, list(values.values()))
+    adjudicated = np.array([settled.get(words, np.nan) for words in table.units], dtype=np.float64)
+    return _Labels(table, tuple(runs[words] for words in table.units), kinds, adjudicated)
 
 
 def _carried(values: Floats) -> Floats:
@@ -324,11 +329,17 @@ def _carried(values: Floats) -> Floats:
 
 
 def _judge(found: _Labels, k: int) -> JudgeKappa:
-    name, mine = found.table.judges[k], _carried(found.table.values[k])
+    name, carried_labels = found.table.judges[k], _carried(found.table.values[k])
     rest = np.delete(found.table.values, k, axis=0)
     yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
-    others = cohen_kappa(mine, np.where(yes == no, np.nan, (yes > no).astype(np.float64)))
-    settled = cohen_kappa(mine, _carried(found.adjudicated))
-    agreed: list[Any] = [v for one in (others, settled) for v in (one.units, one.equal, one.value)]
-    labels, carried = int((~np.isnan(mine)).sum()), float(np.nanmean(mine))
+    with_others = cohen_kappa(
+        carried_labels, np.where(yes == no, np.nan, (yes > no).astype(np.float64))
+    )
+    settled = cohen_kappa(carried_labels, _carried(found.adjudicated))
+    agreed: list[Any] = [
+        v
+        for agreement in (with_others, settled)
+        for v in (agreement.units, agreement.equal, agreement.value)
+    ]
+    labels, carried = int((~np.isnan(carried_labels)).sum()), float(np.nanmean(carried_labels))
     return JudgeKappa(name, found.kinds[name], labels, carried, *agreed)

@@ -79,8 +79,10 @@ def model_rows(
         return ()
     first, agreed = likeliest_model(models), agreements or [None] * len(models)
     return tuple(
-        ModelRow(model.name, MODELS[model.name], model.log10, model.name == first, *(one or ()))
-        for model, one in zip(models, agreed, strict=True)
+        ModelRow(
+            model.name, MODELS[model.name], model.log10, model.name == first, *(agreement or ())
+        )
+        for model, agreement in zip(models, agreed, strict=True)
     )
 
 
@@ -167,7 +169,7 @@ class _CrossValidated(Result):
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models for the best setting."""
         tried: Sequence[ModelTrial] = self.found.models
-        return model_rows([one.model for one in tried], [one.agreement for one in tried])
+        return model_rows([trial.model for trial in tried], [trial.agreement for trial in tried])
 
     @property
     def _judgements(self) -> list[str]:
@@ -193,19 +195,19 @@ class NuggetTuning(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        found, how, no_own = self.found, self.found.how.shown_whole, ""
-        if found.by == "question":
+        tuning, best_setting, no_own = self.found, self.found.how.shown_whole, ""
+        if tuning.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
-        several = "; ".join(", ".join(house) for house in found.left_out if len(house) > 1)
-        houses = f"{len(found.left_out)} institutions{'; together: ' * bool(several)}{several}."
+        several = "; ".join(", ".join(house) for house in tuning.left_out if len(house) > 1)
+        houses = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
         return (
-            f"Cross-validated: {_BY[found.by]}.",
-            *([houses] if found.left_out else []),
+            f"Cross-validated: {_BY[tuning.by]}.",
+            *([houses] if tuning.left_out else []),
             "Each setting has one threshold, with the best F on the other folds; runs are scored "
-            f"from decisions. Threshold models are those of {how}; runs are scored from "
+            f"from decisions. Threshold models are those of {best_setting}; runs are scored from "
             f"probabilities{no_own}.",
             *self._judgements,
-            about_idf(found.idf),
+            about_idf(tuning.idf),
         )
 
 
@@ -218,18 +220,20 @@ class NuggetEvaluation(_CrossValidated):
     @cached_property
     def rows(self) -> tuple[EvaluationRow, ...]:
         """Classifiers first, then baselines, which decide nothing about single nuggets."""
-        found, (model, likely, _) = self.found, self.found.likeliest
+        evaluation, (model, likely, _) = self.found, self.found.likeliest
         names = "calibrated classifier", "paper's classifier"
-        same = f"the same, threshold model {model.name} (likeliest)"
+        model_name = f"the same, threshold model {model.name} (likeliest)"
         return (
-            EvaluationRow(names[0], *found.calibrated.agreement),
-            EvaluationRow(f"{names[1]}, {found.best.classifier.shown}", *found.best.agreement),
-            *([EvaluationRow(same, *likely)] if likely else []),
+            EvaluationRow(names[0], *evaluation.calibrated.agreement),
+            EvaluationRow(
+                f"{names[1]}, {evaluation.best.classifier.shown}", *evaluation.best.agreement
+            ),
+            *([EvaluationRow(model_name, *likely)] if likely else []),
             *(
                 EvaluationRow(f"{name}, {_ALONE}", *agreed[:3])
-                for name, agreed in zip(names, found.alone or (), strict=False)
+                for name, agreed in zip(names, evaluation.alone or (), strict=False)
             ),
-            *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in found.baselines),
+            *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in evaluation.baselines),
         )
 
     @property
@@ -255,10 +259,15 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def runs(self) -> tuple[RunPoint, ...]:
         """Official and guessed scores of runs."""
-        found = self.found
+        evaluation = self.found
         return tuple(
-            RunPoint(tag, official, found.guessed[tag], *(found.intervals[tag] or (None,) * 3)[1:])
-            for tag, official in found.official.items()
+            RunPoint(
+                tag,
+                official,
+                evaluation.guessed[tag],
+                *(evaluation.intervals[tag] or (None,) * 3)[1:],
+            )
+            for tag, official in evaluation.official.items()
         )
 
     @property
@@ -299,43 +308,48 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        found = self.found
-        known = [
-            f"{100 * found.known:.1f}% of the pairs are known: an identical response was judged in "
-            f"another fold, and that judgement counts. Rows of {_ALONE} are about the other pairs."
+        evaluation = self.found
+        known_note = [
+            f"{100 * evaluation.known:.1f}% of the pairs are known: an identical response was "
+            f"judged in another fold, and that judgement counts. Rows of {_ALONE} are about the "
+            "other pairs."
         ]
         return (
-            f"Cross-validated: {_BY[found.by]}.",
-            f"Chosen by F in this cross-validation: {winners(found)}.",
-            *(known if found.alone is not None else []),
+            f"Cross-validated: {_BY[evaluation.by]}.",
+            f"Chosen by F in this cross-validation: {winners(evaluation)}.",
+            *(known_note if evaluation.alone is not None else []),
             *_ON_F,
             *self._judgements,
-            about_idf(found.idf),
+            about_idf(evaluation.idf),
         )
 
 
 def runs_outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
     """Return how many official scores lie outside their intervals, and how many have one."""
     ends = [(row.low, row.official, row.high) for row in rows]
-    known = [
+    intervals = [
         (low, score, high) for low, score, high in ends if low is not None and high is not None
     ]
-    missed = sum(not low <= score <= high for low, score, high in known)
-    return (missed, len(known)) if known else None
+    missed = sum(not low <= score <= high for low, score, high in intervals)
+    return (missed, len(intervals)) if intervals else None
 
 
-def winners(found: Evaluation) -> str:
+def winners(evaluation: Evaluation) -> str:
     """Return which classifier has the best F, or which share it."""
-    model, likely, _ = found.likeliest
-    ways = {"best of 24 settings": found.best.agreement.f}
+    model, likely, _ = evaluation.likeliest
+    methods = {"best of 24 settings": evaluation.best.agreement.f}
     if likely is not None:
-        ways[f"threshold model {model.name}"] = likely.f
-    calibrated, paper = found.calibrated.agreement.f, max(ways.values())
+        methods[f"threshold model {model.name}"] = likely.f
+    calibrated, paper = evaluation.calibrated.agreement.f, max(methods.values())
     if calibrated > paper:
         return "the calibrated classifier"
-    best = " or ".join(way for way, f in ways.items() if f == paper)
-    named = f"the paper's classifier, {best}"
-    return named if paper > calibrated else f"none; the calibrated one and {named}, have the same F"
+    best = " or ".join(method for method, f in methods.items() if f == paper)
+    paper_text = f"the paper's classifier, {best}"
+    return (
+        paper_text
+        if paper > calibrated
+        else f"none; the calibrated one and {paper_text}, have the same F"
+    )
 
 
 def evaluate_nuggets(
@@ -365,10 +379,10 @@ def evaluate_nuggets(
     """
     nuggets, paper = as_nuggets(nuggets, progress), _paper(classifier)
     housed = with_institutions(nuggets, institution)
-    asked = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
-    how = {"corrected": corrected, "strict": strict}
-    found = evaluate(housed, by, beta, progress, paper=paper, **how)
-    return NuggetEvaluation(nuggets.name, {**asked, **how}, found)
+    settings = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
+    labels = {"corrected": corrected, "strict": strict}
+    evaluation = evaluate(housed, by, beta, progress, paper=paper, **labels)
+    return NuggetEvaluation(nuggets.name, {**settings, **labels}, evaluation)
 
 
 def tune_nuggets(
@@ -391,13 +405,15 @@ def tune_nuggets(
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
     official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     paper = _paper(classifier)
-    found = tune_all(pool, labels, by, paper, progress, official)
-    asked = {"leave_out": by, "classifier": str(paper), "institution": institution}
-    return NuggetTuning(nuggets.name, {**asked, "corrected": corrected, "strict": strict}, found)
+    tuning = tune_all(pool, labels, by, paper, progress, official)
+    settings = {"leave_out": by, "classifier": str(paper), "institution": institution}
+    return NuggetTuning(
+        nuggets.name, {**settings, "corrected": corrected, "strict": strict}, tuning
+    )
 
 
 def _paper(classifier: Paper | str) -> Paper:
-    found = parse_classifier(classifier)
-    if isinstance(found, Paper):
-        return found
+    parsed = parse_classifier(classifier)
+    if isinstance(parsed, Paper):
+        return parsed
     raise InputError(f"classifier={classifier}: expected paper, with settings that trials share")

@@ -37,10 +37,10 @@ def about_guesses(found: Predictions, about_intervals: str) -> list[str]:
     return told
 
 
-def unjudged_warning(count: int, whole: int) -> str:
+def unjudged_warning(count: int, total: int) -> str:
     """Return the warning on intervals where nobody judged some of the questions."""
     return (
-        f"Warning: nobody judged any run on {count:,} of {whole:,} questions. The classifier "
+        f"Warning: nobody judged any run on {count:,} of {total:,} questions. The classifier "
         "guesses worse there than on judged questions, where its errors were measured, so 95% "
         f"intervals are too narrow. Use karat estimate; it needs {ENOUGH} judged questions."
     )
@@ -54,35 +54,37 @@ def about_idf(idf: IdfSource) -> str:
 
 def _model(judge: ModelJudge) -> str:
     """Say how a model agrees with people, and whether guesses use its labels."""
-    name, beside = judge.name or "the model without a name", judge.agreement
+    name, agreement = judge.name or "the model without a name", judge.agreement
     if not judge.used:
         return (
-            f"Guesses do not use the labels of {name}: people judged {beside.units:,} of its "
+            f"Guesses do not use the labels of {name}: people judged {agreement.units:,} of its "
             f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes "
             f"{MIN_MODEL_LABELS}, {MIN_MODEL_LABELS_OF_A_KIND} of them carried and "
             f"{MIN_MODEL_LABELS_OF_A_KIND} not)."
         )
     return (
         f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
-        f"{100 * beside.equal:.0f}% of {beside.units:,} pairs (kappa {beside.value:.2f})."
+        f"{100 * agreement.equal:.0f}% of {agreement.units:,} pairs (kappa {agreement.value:.2f})."
     )
 
 
-def about_intervals(found: Predictions, how: Official, general: bool, some: bool) -> str:
+def about_intervals(
+    predictions: Predictions, official: Official, general: bool, has_intervals: bool
+) -> str:
     """Explain the ends of intervals, if there are any."""
-    if found.classifier != Calibrated.name and not some:
+    if predictions.classifier != Calibrated.name and not has_intervals:
         return "It has no intervals: they need at least two runs judged on at least two questions."
-    which = "questions like these" if general else "these questions"
-    ends = f"Low and high: 95% intervals of A and of F macro on {which}"
-    errors = found.errors(how).share
-    if found.classifier == Calibrated.name and few_runs(errors):
-        return f"{ends}. {_base_rate(found, errors)}"
+    questions = "questions like these" if general else "these questions"
+    ends = f"Low and high: 95% intervals of A and of F macro on {questions}"
+    errors = predictions.errors(official).share
+    if predictions.classifier == Calibrated.name and few_runs(errors):
+        return f"{ends}. {_base_rate(predictions, errors)}"
     return f"{ends}, from its errors on judged runs left out of its training."
 
 
-def _base_rate(found: Predictions, errors: ScoreErrors | None) -> str:
+def _base_rate(predictions: Predictions, errors: ScoreErrors | None) -> str:
     """Explain intervals that do not come from measured errors alone."""
-    judged = int((found.labels >= 0).sum())
+    judged = int((predictions.labels >= 0).sum())
     if not judged:
         return (
             "They come without judgements, so they allow for an unknown base rate of carried "
@@ -101,28 +103,29 @@ def _base_rate(found: Predictions, errors: ScoreErrors | None) -> str:
     )
 
 
-def _guesses(found: Predictions, rule: Any) -> str:
+def _guesses(predictions: Predictions, rule: Any) -> str:
     """Say which classifier guesses, and what it learned from."""
-    if found.classifier == Paper.name:
+    if predictions.classifier == Paper.name:
         if rule.threshold is not None:
-            how = f"threshold {rule.threshold:g}, as given"
-        elif found.paper and found.paper.thresholds.model == BUILT_IN:
-            share = found.paper.thresholds.elsewhere.threshold
-            how = (
+            threshold = f"threshold {rule.threshold:g}, as given"
+        elif predictions.paper and predictions.paper.thresholds.model == BUILT_IN:
+            share = predictions.paper.thresholds.elsewhere.threshold
+            threshold = (
                 "without judgements, the built-in threshold: a response carries a nugget if it "
                 f"scores more than {share:g} of what the nugget's description would"
             )
         else:
-            model = found.paper.thresholds.model if found.paper else BEST_F
-            why = ", the likeliest model" if rule.threshold_model == AUTO else ""
+            model = predictions.paper.thresholds.model if predictions.paper else BEST_F
+            reason = ", the likeliest model" if rule.threshold_model == AUTO else ""
             name = MODELS.get(model, "the threshold with the best F")
-            how = f"{name}{why}, learned from {found.learned:,} judged pairs"
-        return f"Guesses: the paper's classifier, {rule.shown_whole}; {how}."
-    if found.classifier != Calibrated.name:
+            threshold = f"{name}{reason}, learned from {predictions.learned:,} judged pairs"
+        return f"Guesses: the paper's classifier, {rule.shown_whole}; {threshold}."
+    if predictions.classifier != Calibrated.name:
         return f"Guesses: the classifier {rule}."
-    if found.learned:
-        return f"Guesses: a calibrated classifier that learned from {found.learned:,} judged pairs."
-    judged, yes = int((found.labels >= 0).sum()), int((found.labels > 0).sum())
+    if predictions.learned:
+        learned = f"{predictions.learned:,} judged pairs"
+        return f"Guesses: a calibrated classifier that learned from {learned}."
+    judged, yes = int((predictions.labels >= 0).sum()), int((predictions.labels > 0).sum())
     return (
         "Guesses: the built-in classifier, because there are too few judgements to learn from "
         f"(needed: 100 judged pairs, 20 carried and 20 not; found: {judged}, {yes} and "
@@ -145,11 +148,15 @@ CORRECTED, AS_JUDGED = "corrected", "as-judged"
 
 
 def signature(
-    how: Official, found: Predictions | None, nuggets: NuggetSet, corrected: bool, general: bool
+    official: Official,
+    predictions: Predictions | None,
+    nuggets: NuggetSet,
+    corrected: bool,
+    general: bool,
 ) -> str:
     """Return the settings that a run was scored with, and digests of the key and judgements.
 
-    `found` is what guessed, if anything did, and has intervals then.
+    `predictions` is what guessed, if anything did, and has intervals then.
     """
     judgements = nuggets.judgements
     judged = CORRECTED if corrected else AS_JUDGED
@@ -160,38 +167,44 @@ def signature(
         f"key={nuggets.key.digest}",
         f"judged={judgements.digest if judgements.rows else 'none'}",
     ]
-    guesses = _prediction_fields(found, general)
-    return "|".join([f"{how},judgements={judged}", *data, *guesses, f"karat={__version__}"])
+    guesses = _prediction_fields(predictions, general)
+    return "|".join([f"{official},judgements={judged}", *data, *guesses, f"karat={__version__}"])
 
 
-def _prediction_fields(found: Predictions | None, general: bool) -> list[str]:
-    if found is None:
+def _prediction_fields(predictions: Predictions | None, general: bool) -> list[str]:
+    if predictions is None:
         return ["guess=none"]
-    settings = _settings(found) | {"learned": str(found.learned or "nothing")}
-    settings["responses"] = str(len(found.pool.texts))
-    shown = ",".join(f"{name}={value}" for name, value in settings.items())
-    source = None if settings.get("weight") == "count" else getattr(found.rule, "source", None)
+    settings = _settings(predictions) | {"learned": str(predictions.learned or "nothing")}
+    settings["responses"] = str(len(predictions.pool.texts))
+    fields = ",".join(f"{name}={value}" for name, value in settings.items())
+    source = (
+        None if settings.get("weight") == "count" else getattr(predictions.rule, "source", None)
+    )
     idf, questions = source.signature if source else "none", "general" if general else "these"
-    package = f"@{origin(type(found.rule))}" * bool(origin(type(found.rule)))
-    return [f"guess={found.classifier}{package}:{shown}", f"idf={idf}", f"interval={questions}"]
+    package = f"@{origin(type(predictions.rule))}" * bool(origin(type(predictions.rule)))
+    return [
+        f"guess={predictions.classifier}{package}:{fields}",
+        f"idf={idf}",
+        f"interval={questions}",
+    ]
 
 
-def _settings(found: Predictions) -> dict[str, str]:
+def _settings(predictions: Predictions) -> dict[str, str]:
     """Return the settings of the classifier that guessed; idf stands for itself."""
-    if found.classifier == Calibrated.name:
+    if predictions.classifier == Calibrated.name:
         return {}
-    text = found.rule.full_name().partition(":")[2]
-    told = dict(item.split("=", 1) for item in text.split(",") if item)
-    if not isinstance(found.rule, Paper):
-        return told
-    shown = {name: told[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
-    shown |= {name: told[name] for name in ("normalised", "once")}
-    shown["on_responses"] = told["responses"]
-    if found.rule.informativeness == INFORMED:
-        shown["informativeness"] = told["informativeness"]
-    if found.rule.threshold is not None:
-        return {**shown, "threshold": to_text(found.rule.threshold)}
+    text = predictions.rule.full_name().partition(":")[2]
+    settings = dict(item.split("=", 1) for item in text.split(",") if item)
+    if not isinstance(predictions.rule, Paper):
+        return settings
+    fields = {name: settings[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
+    fields |= {name: settings[name] for name in ("normalised", "once")}
+    fields["on_responses"] = settings["responses"]
+    if predictions.rule.informativeness == INFORMED:
+        fields["informativeness"] = settings["informativeness"]
+    if predictions.rule.threshold is not None:
+        return {**fields, "threshold": to_text(predictions.rule.threshold)}
     # `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
-    model = found.rule.threshold_model
-    chosen = f"/{found.paper.thresholds.model}" if found.paper and model == AUTO else ""
-    return {**shown, "thresholds": model + chosen}
+    model = predictions.rule.threshold_model
+    chosen = f"/{predictions.paper.thresholds.model}" if predictions.paper and model == AUTO else ""
+    return {**fields, "thresholds": model + chosen}

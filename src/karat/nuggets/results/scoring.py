@@ -418,7 +418,7 @@ def about_skipped(questions: Iterable[str]) -> list[str]:
 
 def score_nuggets(
     nuggets: NuggetSet | GivenPath,
-    how: Official | None = None,
+    official: Official | None = None,
     *,
     guess: bool = True,
     classifier: Named | str | None = None,
@@ -433,7 +433,7 @@ def score_nuggets(
 
     Args:
         nuggets: a set, or its name or path.
-        how: settings of the official score.
+        official: settings of the official score.
         guess: let a classifier decide unjudged pairs; else they get no credit.
         classifier: such as `paper:n=1,stem=porter`; by default the calibrated one.
         corrected: apply the most favourable judgement to identical responses of all runs; else use
@@ -444,25 +444,30 @@ def score_nuggets(
         details: list every nugget in reports.
         progress: function that is called with the progress.
     """
-    how, names = how or Official(), judged_as or {}
-    by: Any = parse_classifier(classifier or Calibrated())
+    official, names = official or Official(), judged_as or {}
+    parsed: Any = parse_classifier(classifier or Calibrated())
     nuggets = as_nuggets(nuggets, progress)
-    key, kept = nuggets.key, nuggets.judgements
-
-    def scored(run: Run, found: Predictions | None) -> ScoredRun:
-        own = None if corrected else names.get(run.tag, run.tag)
-        guesses = found.guess(run.tag) if found else None
-        decided = decide_run(run, key, kept, guesses, progress, own=own)
-        ends = found.intervals(run, decided, how, general=general) if found else None
-        shares = score_shares(run, key, decided)
-        return ScoredRun(run, decided, how.score(run, key, decided), shares, ends)
-
-    found = predict_support(nuggets, progress, rule=by, strict=how.strict) if guess else None
-    runs = tuple(scored(run, found) for run in nuggets.runs.values())
-    idf = getattr(by, "source", IdfSource())
-    words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
-    told = found, words, details, str(by)
-    return NuggetScoring(nuggets, how, corrected, general, runs, *told)
+    predictions = None
+    if guess:
+        predictions = predict_support(nuggets, progress, classifier=parsed, strict=official.strict)
+    scored = []
+    for run in nuggets.runs.values():
+        tag = None if corrected else names.get(run.tag, run.tag)
+        predict = predictions.guess(run.tag) if predictions else None
+        judgements = nuggets.judgements
+        decisions = decide_run(run, nuggets.key, judgements, predict, progress, run_tag=tag)
+        intervals = None
+        if predictions:
+            intervals = predictions.intervals(run, decisions, official, general=general)
+        shares = score_shares(run, nuggets.key, decisions)
+        score = official.score(run, nuggets.key, decisions)
+        scored.append(ScoredRun(run, decisions, score, shares, intervals))
+    idf = getattr(parsed, "source", IdfSource())
+    by_words = score_pourpre(nuggets, official, idf, progress) if pourpre else ()
+    return NuggetScoring(
+        *(nuggets, official, corrected, general, tuple(scored)),
+        *(predictions, by_words, details, str(parsed)),
+    )
 
 
 def score_name(found: NuggetScoring) -> str:

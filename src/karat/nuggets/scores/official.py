@@ -173,8 +173,10 @@ class Official:
         weight = np.concatenate([_EMPTY, *(nugget_weights(q, self.weights) for q in questions)])
         vital = np.concatenate([_EMPTY, *(q.is_vital for q in questions)])
         rows = np.stack([weight * carried, weight, carried, vital * carried])
-        returned, total, n_carried, n_vital = sum_groups(rows, _group_ends(questions))
-        stats = NuggetStats(returned, total, ALLOWANCE * n_carried, run_lengths(run, questions))
+        weight_returned, total, n_carried, n_vital = sum_groups(rows, _group_ends(questions))
+        stats = NuggetStats(
+            weight_returned, total, ALLOWANCE * n_carried, run_lengths(run, questions)
+        )
         counts = np.array([(answer.judged, answer.undecided) for answer in answers], dtype=np.int64)
         judged, undecided = counts.reshape(-1, 2).T
         nuggets = ReturnedNuggets(n_vital, n_carried - n_vital, judged, undecided)
@@ -327,8 +329,8 @@ def pool_stats(pool: Pool, cells: Floats, official: Official) -> NuggetStats:
     )
     starts, length = pool.nugget_starts, pool.lengths
     total = np.broadcast_to(sum_groups(weight[None], starts), length.shape)
-    carried, returned = (sum_groups(table, starts) for table in (best, best * weight))
-    return NuggetStats(returned, total, ALLOWANCE * carried, length)
+    carried, weight_returned = (sum_groups(table, starts) for table in (best, best * weight))
+    return NuggetStats(weight_returned, total, ALLOWANCE * carried, length)
 
 
 class RunAnswers(NamedTuple):
@@ -356,20 +358,20 @@ def run_answers(
 
     All questions have nuggets.
     """
-    expected: list[list[Floats]] = []
-    decided: list[list[Floats]] = []
+    expected_nuggets: list[list[Floats]] = []
+    decided_nuggets: list[list[Floats]] = []
     for question in questions:
         answer, probability = decisions[question.id], probabilities[question.id]
-        decided.append([answer.best, answer.returned(official.strict)])
-        expected.append(decided[-1])
+        decided_nuggets.append([answer.best, answer.returned(official.strict)])
+        expected_nuggets.append(decided_nuggets[-1])
         if not answer.known.all():
             tables = answer.values, answer.carried(official.strict)
             mixed = (np.where(answer.known, table, probability) for table in tables)
-            expected[-1] = [table.max(axis=0, initial=0.0) for table in mixed]
+            expected_nuggets[-1] = [table.max(axis=0, initial=0.0) for table in mixed]
     ends, length = _group_ends(questions), run_lengths(run, questions)
     weight = np.concatenate([nugget_weights(question, official.weights) for question in questions])
     answers = []
-    for nuggets in (expected, decided):
+    for nuggets in (expected_nuggets, decided_nuggets):
         support, carried = (np.concatenate(columns) for columns in zip(*nuggets, strict=True))
         sums = sum_groups(np.stack([support, weight * carried, weight, carried]), ends)
         stats = NuggetStats(sums[1], sums[2], ALLOWANCE * sums[3], length)

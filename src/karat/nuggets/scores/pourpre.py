@@ -55,22 +55,24 @@ class Pourpre:
         """Every setting, and Karat's version; a function of one's own says its name alone."""
         settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
         names = (getattr(self.weigh, name, "") for name in ("signature", "__name__"))
-        told = next(filter(None, names), type(self.weigh).__name__)
-        settings["weigh"] = "count" if self.weigh is count_weights else str(told)
+        weigh_name = next(filter(None, names), type(self.weigh).__name__)
+        settings["weigh"] = "count" if self.weigh is count_weights else str(weigh_name)
         if self.stop != "none":
             settings["stop"] += f"@{stop_digest(self.stop)}"
-        shown = ",".join(f"{name}={value}" for name, value in settings.items())
-        return f"pourpre:{shown}|karat={__version__}"
+        settings_text = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"pourpre:{settings_text}|karat={__version__}"
 
     def match(self, question: Question, responses: Sequence[Response]) -> Floats:
         """The best match of each nugget; 0 for all without a response."""
-        found = self.matches(question, responses).max(axis=0, initial=0.0)
-        return np.where(found < self.threshold, 0.0, found)
+        best = self.matches(question, responses).max(axis=0, initial=0.0)
+        return np.where(best < self.threshold, 0.0, best)
 
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Responses by nuggets, whatever the threshold."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
-        words = cut_words([*texts, *(some.text for some in responses)], self.stem, self.stop)
+        words = cut_words(
+            [*texts, *(response.text for response in responses)], self.stem, self.stop
+        )
         starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
@@ -90,18 +92,21 @@ class Pourpre:
         lengths = official.run_lengths(run, questions)
         weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
         stats = NuggetStats(weights, totals, allowances, lengths)
-        returned = ReturnedNuggets(*np.array(nuggets, dtype=np.int64).reshape(-1, 4).T)
-        return official.score_run(run, key, stats, returned, self.beta)
+        nuggets_returned = ReturnedNuggets(*np.array(nuggets, dtype=np.int64).reshape(-1, 4).T)
+        return official.score_run(run, key, stats, nuggets_returned, self.beta)
 
 
 def score_pourpre(
-    nuggets: NuggetSet, how: Official, idf: IdfSource, progress: Progress = silent
+    nuggets: NuggetSet, scoring: Official, idf: IdfSource, progress: Progress = silent
 ) -> tuple[tuple[Pourpre, list[RunScore]], ...]:
     """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
-    plain = Pourpre(beta=how.beta, weights=how.weights)
+    plain = Pourpre(beta=scoring.beta, weights=scoring.weights)
     runs = nuggets.runs.values()
-    ways = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
-    return tuple((one, [one.score(run, nuggets.key, progress) for run in runs]) for one in ways)
+    variants = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
+    return tuple(
+        (pourpre, [pourpre.score(run, nuggets.key, progress) for run in runs])
+        for pourpre in variants
+    )
 
 
 def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
@@ -110,11 +115,11 @@ def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
     weight = np.zeros((descriptions, len(used)))
     for i in range(descriptions):  # a word that stands twice in a description counts twice
         bag = words.row(i)
-        own = weigh([words.words[k] for k in bag.tolist()])
-        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), own)
+        word_weights = weigh([words.words[k] for k in bag.tolist()])
+        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), word_weights)
     shared = product(_has(words, descriptions, used), weight.T)
-    whole = weight.sum(axis=1)
-    out: Floats = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
+    totals = weight.sum(axis=1)
+    out: Floats = np.divide(shared, totals, out=np.zeros_like(shared), where=totals > 0)
     return out
 
 
@@ -125,9 +130,9 @@ def _has(words: RaggedWords, start: int, used: NDArray[np.int32]) -> Floats:
     lengths = np.diff(words.offsets[start:])
     rows = np.repeat(np.arange(len(lengths)), lengths)
     columns = column[words.classes[words.ids[words.offsets[start] :]]]
-    found = np.zeros((len(lengths), len(used)))
-    found[rows[columns >= 0], columns[columns >= 0]] = 1.0
-    return found
+    presence = np.zeros((len(lengths), len(used)))
+    presence[rows[columns >= 0], columns[columns >= 0]] = 1.0
+    return presence
 
 
 DEFAULT = "rouge1:stem=porter-nltk"
@@ -148,9 +153,9 @@ def score_rouge(run: Run, key: NuggetKey, name: str = DEFAULT) -> RougeScore:
 
     No response is an empty answer.
     """
-    answers = ["\n".join(some.text for some in run.responses(id)) for id in key.questions]
+    answers = ["\n".join(group.text for group in run.responses(id)) for id in key.questions]
     nuggets = (question.nuggets for question in key.questions.values())
-    references = ["\n".join(text for n in some for text in n.descriptions) for some in nuggets]
+    references = ["\n".join(text for n in group for text in n.descriptions) for group in nuggets]
     values = metric(name).segments(answers, references, threads=1).tolist()
     by_question = dict(zip(key.questions, values, strict=True))
     return RougeScore(run.tag, math.fsum(values) / len(values), by_question)

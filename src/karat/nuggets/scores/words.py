@@ -61,8 +61,8 @@ class WordRecipe:
         """Return the words of texts as ids of a vocabulary, which grows."""
         cut, _ = _cut(tuple(texts))
         stems, of_word = _stems(tuple(texts), self.stem)
-        kept = _keeps(tuple(texts), self.stop)
-        return select(Ragged(vocab.merge(stems)[of_word][cut.ids], cut.offsets), kept[cut.ids])
+        is_word = _keeps(tuple(texts), self.stop)
+        return select(Ragged(vocab.merge(stems)[of_word][cut.ids], cut.offsets), is_word[cut.ids])
 
 
 ENGLISH = WordRecipe("english", "en")
@@ -93,8 +93,10 @@ def _keeps(texts: tuple[str, ...], stop: str) -> Flags:
     """Return which of the texts' words are neither empty nor stop words."""
     _, bare = _cut(texts)
     words = bare.words(0, len(bare))
-    said = np.array([word != "" for word in words], dtype=np.bool_)
-    return said if stop == "none" else said & np.array(stop_words(stop).lacks(words), np.bool_)
+    nonempty = np.array([word != "" for word in words], dtype=np.bool_)
+    return (
+        nonempty if stop == "none" else nonempty & np.array(stop_words(stop).lacks(words), np.bool_)
+    )
 
 
 def forget_texts() -> None:
@@ -108,15 +110,15 @@ atexit.register(forget_texts)  # before the kernel goes, which counts what is le
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text; at least one, which may be empty."""
-    found, start = [], 0
+    parts, start = [], 0
     for match in _END.finditer(text):
         end = match.start() + (text[match.start()] != "\n")
         if end > start:
-            found.append(text[start:end])
+            parts.append(text[start:end])
         start = match.end()
     if start < len(text):
-        found.append(text[start:])
-    return found or [""]
+        parts.append(text[start:])
+    return parts or [""]
 
 
 @lru_cache(maxsize=2)  # evidence and likeness cut the same texts
@@ -124,7 +126,7 @@ def cut_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], Ints]:
     """The sentences of all texts, and where those of each begin."""
     parts = [sentences(text) for text in texts]
     bounds = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return tuple(part for some in parts for part in some), bounds
+    return tuple(part for text_sentences in parts for part in text_sentences), bounds
 
 
 def _bare(word: str) -> str:
@@ -149,17 +151,17 @@ def smoothed_idf(texts: TextSlices, words: WordRecipe) -> StemIdf:
     vocab = Vocab()
     counts = np.zeros(0, dtype=np.int64)
     for start in range(0, len(texts), BATCH):
-        some = words.tokens(texts[start : start + BATCH], vocab)
-        rows = np.repeat(np.arange(len(some.offsets) - 1), some.lengths)
-        both = np.sort(rows * np.int64(len(vocab) + 1) + some.ids)
+        tokens = words.tokens(texts[start : start + BATCH], vocab)
+        rows = np.repeat(np.arange(len(tokens.offsets) - 1), tokens.lengths)
+        both = np.sort(rows * np.int64(len(vocab) + 1) + tokens.ids)
         first = np.append(True, both[1:] != both[:-1])[: len(both)]
-        found = np.bincount(both[first] % (len(vocab) + 1), minlength=len(vocab))
-        counts = found + np.pad(counts, (0, len(vocab) - len(counts)))
+        batch_counts = np.bincount(both[first] % (len(vocab) + 1), minlength=len(vocab))
+        counts = batch_counts + np.pad(counts, (0, len(vocab) - len(counts)))
 
-    def idf(asked: Sequence[str]) -> Sequence[float]:
-        ids = vocab.find(list(asked))
-        found = np.where(ids >= 0, np.append(counts, 0)[ids], 0)
-        weights: list[float] = log((len(texts) + 1) / (found + 0.5)).tolist()
+    def idf(words: Sequence[str]) -> Sequence[float]:
+        ids = vocab.find(list(words))
+        word_counts = np.where(ids >= 0, np.append(counts, 0)[ids], 0)
+        weights: list[float] = log((len(texts) + 1) / (word_counts + 0.5)).tolist()
         return weights
 
     return idf
@@ -186,14 +188,14 @@ class RaggedWords:
 
 def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
     """Texts as words, stop words left out."""
-    found = tokenize(texts, _TOKENIZER, CASE, stop=stop, threads=1)
-    words = found.vocab.words(0, len(found.vocab))
-    keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[found.ids]
-    kept = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[found.offsets]
+    tokens = tokenize(texts, _TOKENIZER, CASE, stop=stop, threads=1)
+    words = tokens.vocab.words(0, len(tokens.vocab))
+    keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[tokens.ids]
+    offsets = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[tokens.offsets]
     classes = np.arange(len(words), dtype=np.int32)
     if stem != "none":
-        classes = stem_words(stem, found.vocab, 0, Vocab())
-    return RaggedWords(found.ids[keep], kept, words, classes)
+        classes = stem_words(stem, tokens.vocab, 0, Vocab())
+    return RaggedWords(tokens.ids[keep], offsets, words, classes)
 
 
 def stems_of(words: Sequence[str], stem: str) -> list[str]:
@@ -272,9 +274,9 @@ def texts_idf(
     vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
     for start, stop in batches([texts], _PIECE, 1 << 24):
         piece = texts.views(start, stop).strings()
-        found = tokenize(piece, _TOKENIZER, CASE, stem, vocab=vocab, threads=1)
-        row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(found.offsets))
-        pairs = np.unique(row << 32 | found.ids)
+        tokens = tokenize(piece, _TOKENIZER, CASE, stem, vocab=vocab, threads=1)
+        row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(tokens.offsets))
+        pairs = np.unique(row << 32 | tokens.ids)
         more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
         counts = np.pad(counts, (0, len(more) - len(counts))) + more
         progress(stop, len(texts), f"counting words of {texts.name}")
@@ -298,8 +300,8 @@ class Corpus:
     def __getitem__(self, at: slice) -> list[str]:
         start, stop, step = at.indices(len(self))
         first = start - start % STRIDE
-        found = self.lines.views(first, max(stop, first)).strings()
-        return found[start - first : max(stop, start) - first : step]
+        lines = self.lines.views(first, max(stop, first)).strings()
+        return lines[start - first : max(stop, start) - first : step]
 
 
 @dataclass(frozen=True)
@@ -373,12 +375,12 @@ def words_with_nuggets(
     described = (" ".join(nugget.descriptions) for nugget in nuggets)
     stems = _stem_sets([*(place[0] for place in places), *described])
     having: dict[str, list[int]] = {}
-    for j, wanted in enumerate(stems[len(places) :]):
-        for stem in wanted:
+    for j, nugget_stems in enumerate(stems[len(places) :]):
+        for stem in nugget_stems:
             having.setdefault(stem, []).append(j)
-    for place, mine in zip(places, stems, strict=False):
-        found = sorted({j for stem in mine for j in having.get(stem, ())})
-        yield ResponseWord(place[0], place.start(), place.end(), bool(found)), found
+    for place, word_stems in zip(places, stems, strict=False):
+        numbers = sorted({j for stem in word_stems for j in having.get(stem, ())})
+        yield ResponseWord(place[0], place.start(), place.end(), bool(numbers)), numbers
 
 
 def quotation(words: Sequence[ResponseWord]) -> str:
@@ -386,8 +388,8 @@ def quotation(words: Sequence[ResponseWord]) -> str:
     pieces: list[str] = []
     for n, word in enumerate(words):
         if word.speaks:
-            beside = n > 0 and words[n - 1].speaks
-            gap = " " * (n > 0 and words[n - 1].end < word.start) if beside else " … "
+            is_adjacent = n > 0 and words[n - 1].speaks
+            gap = " " * (n > 0 and words[n - 1].end < word.start) if is_adjacent else " … "
             pieces += [gap * bool(pieces), word.text]
     return "".join(pieces)
 
@@ -398,11 +400,11 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
     Of windows that are equally good, the middle one of the first that overlap.
     """
     words = words_with_support(response, nugget)
-    some = best_window([word.speaks for word in words], most)
-    if len(some) == len(words):
+    window = best_window([word.speaks for word in words], most)
+    if len(window) == len(words):
         return response
-    told = response[words[some.start].start : words[some.stop - 1].end]
-    return f"{'… ' * (some.start > 0)}{told}{' …' * (some.stop < len(words))}"
+    text = response[words[window.start].start : words[window.stop - 1].end]
+    return f"{'… ' * (window.start > 0)}{text}{' …' * (window.stop < len(words))}"
 
 
 def best_window(speaks: Sequence[bool], most: int) -> range:
@@ -410,8 +412,8 @@ def best_window(speaks: Sequence[bool], most: int) -> range:
     if len(speaks) <= most:
         return range(len(speaks))
     sums = np.cumsum([0, *speaks])
-    found = sums[most:] - sums[:-most]
-    good = np.flatnonzero(found == found.max())
+    counts = sums[most:] - sums[:-most]
+    good = np.flatnonzero(counts == counts.max())
     near = good[good < good[0] + most]
     first = int(near[len(near) // 2])
     return range(first, first + most)
@@ -420,7 +422,7 @@ def best_window(speaks: Sequence[bool], most: int) -> range:
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
     """The stems of the content words of each text; each distinct word is stemmed once."""
     bare, out = (_MARKS.sub("", text.lower()) for text in texts), stop_words("en")
-    found = [{word for word in _WORD.findall(text) if word not in out} for text in bare]
-    words = sorted(set[str]().union(*found))
+    words_by_text = [{word for word in _WORD.findall(text) if word not in out} for text in bare]
+    words = sorted(set[str]().union(*words_by_text))
     stem = dict(zip(words, stems_of(words, "porter"), strict=True))
-    return [{stem[word] for word in some} for some in found]
+    return [{stem[word] for word in text_words} for text_words in words_by_text]

@@ -139,10 +139,10 @@ class Judgements:
     @cached_property
     def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
         """(question, normalised response) -> nugget -> value: `known` by response."""
-        found: dict[tuple[str, str], dict[str, float]] = {}
+        values: dict[tuple[str, str], dict[str, float]] = {}
         for (question, nugget, text), value in self.known.items():
-            found.setdefault((question, text), {})[nugget] = value
-        return found
+            values.setdefault((question, text), {})[nugget] = value
+        return values
 
     @cached_property
     def of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
@@ -150,44 +150,47 @@ class Judgements:
 
         But for what was adjudicated: that holds for the same words in every run.
         """
-        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        values: dict[tuple[str, str, str], dict[str, float]] = {}
         for (run, question, nugget, text), votes in self._own_votes.items():
-            found.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
-        return found
+            values.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
+        return values
 
     @cached_property
     def _own_votes(self) -> dict[tuple[str, str, str, str], Votes]:
-        own = _votes(self.deciding, lambda row: (row.run, *row.words))
-        for key, votes in own.items():
-            if (every := self._votes[key[1:]]).rank > votes.rank:
-                own[key] = every
-        return own
+        run_votes = _votes(self.deciding, lambda row: (row.run, *row.words))
+        for key, votes in run_votes.items():
+            if (all_votes := self._votes[key[1:]]).rank > votes.rank:
+                run_votes[key] = all_votes
+        return run_votes
 
-    def about(self, question: str, text: str, own: str | None = None) -> Mapping[str, float]:
+    def about(self, question: str, text: str, run_tag: str | None = None) -> Mapping[str, float]:
         """nugget -> value of a normalised response.
 
-        With `own`, the tag of a run, what was judged of it there stands as it is, whatever was said
-        of the same words elsewhere.
+        With `run_tag`, judgements of that run stand as they are, whatever was said elsewhere.
         """
-        found: Mapping[str, float] = self.of_response.get((question, text), {})
-        mine = {} if own is None else self.of_run.get((own, question, text), {})
-        return {**found, **mine} if mine else found
+        values: Mapping[str, float] = self.of_response.get((question, text), {})
+        run_values = {} if run_tag is None else self.of_run.get((run_tag, question, text), {})
+        return {**values, **run_values} if run_values else values
 
     def best(self, question: str, nugget: str, responses: Iterable[Response]) -> float | None:
         """Return the best value that counts for any of some responses; None if none was judged."""
-        found = (self.known.get((question, nugget, response.normal)) for response in responses)
-        return max((value for value in found if value is not None), default=None)
+        values = (self.known.get((question, nugget, response.normal)) for response in responses)
+        return max((value for value in values if value is not None), default=None)
 
     @cached_property
     def has_ties(self) -> bool:
         """True if ties count as half, among all judgements or those of a run."""
-        every = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
-        return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in every)
+        all_votes = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
+        return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in all_votes)
 
-    def tie(self, question: str, nugget: str, text: str, own: str | None = None) -> Sides | None:
-        """The values between which judges are in a tie that counts as half; `own` as in `about`."""
-        mine = None if own is None else self._own_votes.get((own, question, nugget, text))
-        votes = mine or self._votes.get((question, nugget, text))
+    def tie(
+        self, question: str, nugget: str, text: str, run_tag: str | None = None
+    ) -> Sides | None:
+        """Return both values of a tie that counts as half; `run_tag` as in `about`."""
+        run_votes = (
+            None if run_tag is None else self._own_votes.get((run_tag, question, nugget, text))
+        )
+        votes = run_votes or self._votes.get((question, nugget, text))
         if votes is None or self.ties != HALF:
             return None
         low, high = votes.sides
@@ -210,23 +213,23 @@ class Judgements:
     @cached_property
     def of_models(self) -> dict[str, dict[PairKey, float]]:
         """Model -> (question, nugget, normalised response) -> its label, the most favourable."""
-        found: dict[str, dict[PairKey, float]] = {}
+        labels: dict[str, dict[PairKey, float]] = {}
         for row in self.rows:
             if row.kind == MODEL:
-                mine, words = found.setdefault(row.judge, {}), row.words
-                mine[words] = max(row.value, mine.get(words, 0.0))
-        return found
+                model_labels, words = labels.setdefault(row.judge, {}), row.words
+                model_labels[words] = max(row.value, model_labels.get(words, 0.0))
+        return labels
 
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Pairs of rows of one judge about the same words that differ, each with the first."""
         first: dict[tuple[str, str, PairKey], JudgedResponse] = {}
-        found = []
+        contradictions = []
         for row in self.rows:
             other = first.setdefault((row.judge, row.kind, row.words), row)
             if other.value != row.value:
-                found.append(Contradiction(other, row))
-        return tuple(found)
+                contradictions.append(Contradiction(other, row))
+        return tuple(contradictions)
 
     @cached_property
     def disputes(self) -> tuple[DisputedJudgement, ...]:
@@ -247,12 +250,12 @@ class Judgements:
 
 def _votes(rows: Iterable[JudgedResponse], of: Callable[[JudgedResponse], _K]) -> dict[_K, Votes]:
     """Return the votes of the highest rank about each thing, of each judge the most favourable."""
-    found: dict[_K, Votes] = {}
+    votes_by_key: dict[_K, Votes] = {}
     for row in rows:
         key, rank = of(row), RANK[row.kind]
-        votes = found.get(key)
+        votes = votes_by_key.get(key)
         if votes is None or rank > votes.rank:
-            found[key] = Votes(rank, {row.judge: row.value})
+            votes_by_key[key] = Votes(rank, {row.judge: row.value})
         elif rank == votes.rank:
             votes.by_judge[row.judge] = max(row.value, votes.by_judge.get(row.judge, 0.0))
-    return found
+    return votes_by_key

@@ -46,11 +46,11 @@ class Question:
     text: str = ""
 
     def __post_init__(self) -> None:
-        seen = set[str]()
+        ids_so_far = set[str]()
         for id in (nugget.id for nugget in self.nuggets):
-            if id in seen:
+            if id in ids_so_far:
                 raise InputError(f"question {short(self.id)} has two nuggets called {short(id)}")
-            seen.add(id)
+            ids_so_far.add(id)
 
     @property
     def vital(self) -> tuple[Nugget, ...]:
@@ -60,9 +60,9 @@ class Question:
     @cached_property
     def is_vital(self) -> Flags:
         """A flag for each nugget; every run asks."""
-        found = np.array([nugget.vital for nugget in self.nuggets], dtype=np.bool_)
-        found.flags.writeable = False
-        return found
+        flags = np.array([nugget.vital for nugget in self.nuggets], dtype=np.bool_)
+        flags.flags.writeable = False
+        return flags
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class NuggetKey:
 
 def make_key(questions: Iterable[Question]) -> NuggetKey:
     """Return a key of questions, each id once."""
-    found: dict[str, Question] = {}
+    questions_by_id: dict[str, Question] = {}
     for question in questions:
-        if question.id in found:
+        if question.id in questions_by_id:
             raise InputError(f"two questions are called {short(question.id)}")
-        found[question.id] = question
-    return NuggetKey(MappingProxyType(found))
+        questions_by_id[question.id] = question
+    return NuggetKey(MappingProxyType(questions_by_id))
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def normal(text: str) -> str:
 @lru_cache(maxsize=4096)  # A, F and intervals all ask
 def characters(text: str) -> int:
     """Return the length of a response, white space not counted."""
-    found = _spaced(text)
-    return len(found) - found.count(" ")
+    spaced = _spaced(text)
+    return len(spaced) - spaced.count(" ")
 
 
 @lru_cache(maxsize=4096)
@@ -152,8 +152,8 @@ class Run:
 
 def make_run(tag: str, responses: Iterable[tuple[str, Response]], institution: str = "") -> Run:
     """Return a run from pairs of question id and response, in the order of the ranks."""
-    found: dict[str, list[Response]] = {}
+    answers_by_question: dict[str, list[Response]] = {}
     for question, response in responses:
-        found.setdefault(question, []).append(response)
-    answers = {question: tuple(some) for question, some in found.items()}
+        answers_by_question.setdefault(question, []).append(response)
+    answers = {question: tuple(answer) for question, answer in answers_by_question.items()}
     return Run(tag, MappingProxyType(answers), institution)

@@ -40,11 +40,14 @@ def short_places(places: Sequence[str]) -> list[str]:
     """Return `FILE, line N` of each place, with as many folders as tell different files apart."""
     split = [place.rpartition(", line ") for place in places]
     files = {file: _SEPARATOR.split(file) for file, _, _ in split}
-    longest, kept = max(map(len, files.values()), default=1), 1
-    while kept < longest and len({tuple(parts[-kept:]) for parts in files.values()}) < len(files):
-        kept += 1
+    longest, n_parts = max(map(len, files.values()), default=1), 1
+    while n_parts < longest and len({tuple(parts[-n_parts:]) for parts in files.values()}) < len(
+        files
+    ):
+        n_parts += 1
     return [
-        f"{'/'.join(files[file][-kept:])}, line {line}" if file else line for file, _, line in split
+        f"{'/'.join(files[file][-n_parts:])}, line {line}" if file else line
+        for file, _, line in split
     ]
 
 
@@ -71,9 +74,9 @@ class NuggetSet:
         if tag not in self.runs:
             from karat.settings import nearest
 
-            some = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
-            known = nearest(tag, self.runs) or f" (there are {some or 'none'})"
-            raise InputError(f"{self.name} has no run {quoted(tag)}{known}")
+            tags_text = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
+            hint = nearest(tag, self.runs) or f" (there are {tags_text or 'none'})"
+            raise InputError(f"{self.name} has no run {quoted(tag)}{hint}")
         return self.runs[tag]
 
     def select(self, *tags: str) -> NuggetSet:
@@ -105,9 +108,11 @@ def _key_remarks(key: NuggetKey) -> Iterator[str]:
 
 def _run_remarks(run: Run, key: NuggetKey) -> Iterator[str]:
     if silent := [q for q in key.questions if not run.responses(q)]:
-        where = _named("question", silent)
-        yield f"run {short(run.tag)}: no response, which scores 0: {where}"
-    if empty := [q for q in run.answers for some in run.answers[q] if not some.text.strip()]:
+        questions = _named("question", silent)
+        yield f"run {short(run.tag)}: no response, which scores 0: {questions}"
+    if empty := [
+        q for q in run.answers for response in run.answers[q] if not response.text.strip()
+    ]:
         yield f"run {short(run.tag)}: an empty response: {_named('question', empty)}"
 
 
@@ -125,13 +130,13 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
         return []
     first, second = both = judgements.contradictions[0]
     places = _places(both)
-    told = (
+    first_text = (
         f"question {first.question}, nugget {first.nugget}: the same response was judged "
         f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
     )
-    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
+    more = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
     rule = "the highest counts" if corrected else "a run's own count, else the highest"
-    return [f"contradictory judgements, of which {rule}: {told}{others}"]
+    return [f"contradictory judgements, of which {rule}: {first_text}{more}"]
 
 
 def _places(rows: Sequence[JudgedResponse]) -> list[str]:
@@ -141,25 +146,26 @@ def _places(rows: Sequence[JudgedResponse]) -> list[str]:
 
 def _disputes(judgements: Judgements) -> list[str]:
     """The pairs about which judges differ, and the ties among them, the first of those in full."""
-    found = judgements.disputes
-    if not found:
+    disputes = judgements.disputes
+    if not disputes:
         return []
-    ties = [one for one in found if one.tie]
+    ties = [dispute for dispute in disputes if dispute.tie]
     counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
     rule = "the majority counts"
     if ties:
-        some = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
-        rule += f", and {some} {counted[judgements.ties]}"
-    rows = (ties or found)[0].rows
+        ties_text = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
+        rule += f", and {ties_text} {counted[judgements.ties]}"
+    rows = (ties or disputes)[0].rows
     votes = [
         f"{short(row.judge or UNNAMED)} {row.value:g} ({place})"
         for row, place in zip(rows[:5], _places(rows[:5]), strict=True)
     ]
-    said = ", ".join(votes) + (", …" if len(rows) > 5 else "")
-    more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
+    votes_text = ", ".join(votes) + (", …" if len(rows) > 5 else "")
+    more = " (karat nuggets describe lists them all)" if len(disputes) > 1 else ""
     return [
-        f"judges contradict each other on {len(found):,} pair{'s' * (len(found) > 1)} of response "
-        f"and nugget; {rule}: question {rows[0].question}, nugget {rows[0].nugget}: {said}{more}"
+        f"judges contradict each other on {len(disputes):,} pair{'s' * (len(disputes) > 1)} of "
+        f"response and nugget; {rule}: question {rows[0].question}, nugget {rows[0].nugget}: "
+        f"{votes_text}{more}"
     ]
 
 
@@ -170,9 +176,9 @@ def _about_judges(judgements: Judgements) -> list[str]:
         f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
         "(--model-judge NAME, or a kind beside the judge)"
     )
-    counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
-    shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
-    models = f"labels of models never count as judgements: {shown}"
+    counts = {name or UNNAMED: len(labels) for name, labels in judgements.of_models.items()}
+    counts_text = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
+    models = f"labels of models never count as judgements: {counts_text}"
     return [unknown] * bool(names) + [models] * bool(counts)
 
 
@@ -240,27 +246,27 @@ class NuggetDraft:
             self._describe(question, id, description, place)
 
     def _keep(self, question: str, nugget: Nugget, place: Place) -> None:
-        known = self.questions[question].nuggets
+        nuggets = self.questions[question].nuggets
         if not self._is_name("nugget", nugget.id, place):
             return
-        if nugget.id in known:
-            again = f"has nugget {short(nugget.id)} already ({known[nugget.id].place})"
+        if nugget.id in nuggets:
+            again = f"has nugget {short(nugget.id)} already ({nuggets[nugget.id].place})"
             self.problem(place, f"question {short(question)} {again}")
         elif not all(text.strip() for text in nugget.descriptions):
             self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
         else:
-            known[nugget.id] = DraftedNugget(nugget, place)
+            nuggets[nugget.id] = DraftedNugget(nugget, place)
 
     def _describe(self, question: str, id: str, description: str, place: Place) -> None:
-        known = self.questions[question].nuggets if question in self.questions else {}
-        if id in known:
-            old, first = known[id]
-            known[id] = DraftedNugget(
+        nuggets = self.questions[question].nuggets if question in self.questions else {}
+        if id in nuggets:
+            old, first = nuggets[id]
+            nuggets[id] = DraftedNugget(
                 replace(old, descriptions=(*old.descriptions, description)), first
             )
         else:
-            told = f"a further description of nugget {short(id)}, which no line above has"
-            self.problem(place, told)
+            problem = f"a further description of nugget {short(id)}, which no line above has"
+            self.problem(place, problem)
 
     # ------------------------------------------------------------------------------ the runs
 
@@ -289,8 +295,8 @@ class NuggetDraft:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
             self.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
-        elif told := no_kind(row.kind):
-            self.problem(place, told)
+        elif problem := no_kind(row.kind):
+            self.problem(place, problem)
         else:
             self._judged.append((place, row._replace(place=str(place))))
 
@@ -314,21 +320,21 @@ class NuggetDraft:
         for place, question, id, words in self._words:
             if not self._is_asked("words for a nugget of", question, place):
                 continue
-            known = self.questions[question].nuggets
+            nuggets = self.questions[question].nuggets
             if not words.strip():
                 self.problem(place, f"no words for nugget {short(id)}, expected some")
             elif not self._has_nugget("words for", question, id, place):
                 continue
-            elif words not in known[id].nugget.descriptions:
+            elif words not in nuggets[id].nugget.descriptions:
                 self._describe(question, id, words, place)
 
     def _has(self, question: str, nugget: Nugget) -> bool:
         """Return whether the key holds this very nugget, perhaps with further words."""
-        known = self.questions[question].nuggets.get(nugget.id)
-        if known is None:
+        drafted = self.questions[question].nuggets.get(nugget.id)
+        if drafted is None:
             return False
-        first = known.nugget.descriptions[: len(nugget.descriptions)]
-        return replace(known.nugget, descriptions=first) == nugget
+        first = drafted.nugget.descriptions[: len(nugget.descriptions)]
+        return replace(drafted.nugget, descriptions=first) == nugget
 
     # ------------------------------------------------------------------------------- the end
 
@@ -337,47 +343,51 @@ class NuggetDraft:
         self._extend_key()
         if not self.questions:
             self.problem(self.name, "no questions: expected a key with at least one")
-        for id, found in self.questions.items():
-            if not found.nuggets:
-                self.problem(found.place, f"question {short(id)} has no nuggets")
+        for id, drafted in self.questions.items():
+            if not drafted.nuggets:
+                self.problem(drafted.place, f"question {short(id)} has no nuggets")
         runs = {}
         for tag, rows in self._responses.items():
-            known = [row[1:] for row in rows if self._is_asked("a response to", row[1], row[0], 1)]
-            runs[tag] = make_run(tag, known, self._institutions.get(tag, ""))
-        kept = [
+            answered = [
+                row[1:] for row in rows if self._is_asked("a response to", row[1], row[0], 1)
+            ]
+            runs[tag] = make_run(tag, answered, self._institutions.get(tag, ""))
+        judged_rows = [
             (place, row)
             for place, row in self._judged
             if self._is_asked("a judgement of", row.question, place)
             and self._has_nugget("a judgement of", row.question, row.nugget, place)
         ]
-        judged = Judgements(_with_kinds(kept, self.models, self.name, self.reading), self.ties)
+        judged = Judgements(
+            _with_kinds(judged_rows, self.models, self.name, self.reading), self.ties
+        )
         self.reading.check()
         key = make_key(
-            Question(id, tuple(nugget for nugget, _ in found.nuggets.values()), found.text)
-            for id, found in self.questions.items()
+            Question(id, tuple(nugget for nugget, _ in drafted.nuggets.values()), drafted.text)
+            for id, drafted in self.questions.items()
         )
         out = f"{sum(self._skipped.values()):,} responses to {len(self._skipped):,} questions"
         notes = (f"left out: {out} that the key does not have",) if self._skipped else ()
         return NuggetSet(self.name, key, MappingProxyType(runs), judged, notes)
 
-    def _is_asked(self, what: str, question: str, place: Place, responses: int = 0) -> bool:
+    def _is_asked(self, subject: str, question: str, place: Place, responses: int = 0) -> bool:
         """Return whether the key has a question; else what is said of it is left out, or wrong."""
         if question in self.questions:
             return True
         if self.skip_unknown:
             self._skipped[question] = self._skipped.get(question, 0) + responses
         else:
-            self.problem(place, f"{what} question {quoted(question)}, which is not in the key")
+            self.problem(place, f"{subject} question {quoted(question)}, which is not in the key")
         return False
 
-    def _has_nugget(self, what: str, question: str, id: str, place: Place) -> bool:
+    def _has_nugget(self, subject: str, question: str, id: str, place: Place) -> bool:
         """Return whether a question of the key has a nugget; else a problem is noted."""
-        known = self.questions[question].nuggets
-        if id not in known:
-            some = f"{', '.join([*known][:10])}{', …' if len(known) > 10 else ''}"
-            told = f"which question {short(question)} does not have ({some})"
-            self.problem(place, f"{what} nugget {quoted(id)}, {told}")
-        return id in known
+        nuggets = self.questions[question].nuggets
+        if id not in nuggets:
+            ids_text = f"{', '.join([*nuggets][:10])}{', …' if len(nuggets) > 10 else ''}"
+            reason = f"which question {short(question)} does not have ({ids_text})"
+            self.problem(place, f"{subject} nugget {quoted(id)}, {reason}")
+        return id in nuggets
 
     def _is_name(self, kind: str, name: object, place: Place) -> bool:
         return self.reading.check_name(kind, name, place, blank=False)
@@ -391,22 +401,22 @@ def _with_kinds(
     The kind stands beside a judgement, or models are named. What one row says of a named judge
     holds for all rows of that judge, but for what was adjudicated.
     """
-    said = _said(rows, reading)
+    kinds = _said(rows, reading)
     judges = {row.judge or NAMELESS for _, row in rows}
     for model in dict.fromkeys(models):
-        beside = {row.kind for _, row in rows if not row.judge and model == NAMELESS}
+        row_kinds = {row.kind for _, row in rows if not row.judge and model == NAMELESS}
         if model not in judges:
-            known = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
-            told = f"no judgement is by a judge {quoted(model)}, named as a model"
-            reading.problem(name, f"{told} (the judges are {known})")
-        elif said.setdefault(model, MODEL) != MODEL or (beside and not beside & {"", MODEL}):
+            names_text = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
+            reason = f"no judgement is by a judge {quoted(model)}, named as a model"
+            reading.problem(name, f"{reason} (the judges are {names_text})")
+        elif kinds.setdefault(model, MODEL) != MODEL or (row_kinds and not row_kinds & {"", MODEL}):
             reading.problem(
                 name, f"judge {short(model)} is named as a model, but its file says another kind"
             )
     if NAMELESS in models:
-        said[""] = MODEL
+        kinds[""] = MODEL
     # Who adjudicates here and there may have judged the rest as anybody else.
-    fill = {judge: kind for judge, kind in said.items() if kind != ADJUDICATED}
+    fill = {judge: kind for judge, kind in kinds.items() if kind != ADJUDICATED}
     return tuple(
         row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
         for _, row in rows
@@ -415,11 +425,11 @@ def _with_kinds(
 
 def _said(rows: Sequence[tuple[Place, JudgedResponse]], reading: Reading) -> dict[str, str]:
     """Return the kind of each named judge that has one; nobody is a model and something else."""
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for place, row in rows:
         if not row.kind or not row.judge:
             continue
-        first = found.setdefault(row.judge, row.kind)
+        first = kinds.setdefault(row.judge, row.kind)
         if first != row.kind and MODEL in (first, row.kind):
             reading.problem(
                 place,
@@ -427,5 +437,5 @@ def _said(rows: Sequence[tuple[Place, JudgedResponse]], reading: Reading) -> dic
                 "expected a model to be one everywhere",
             )
         elif first != row.kind:  # a person who also adjudicates
-            found[row.judge] = PERSON
-    return found
+            kinds[row.judge] = PERSON
+    return kinds
