@@ -198,8 +198,8 @@ def _evaluated(name: str, request: Request) -> NuggeteerTables:
 
 def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
     for (item, method, average), paper in TABLE_2.items():
-        ours, item_name = tables.score(method, average).tau_b, f"{item}, {average}"
-        yield _number("Table 2", item_name, "Kendall's tau", paper, ours, tables.name)
+        our_value, item_name = tables.score(method, average).tau_b, f"{item}, {average}"
+        yield _number("Table 2", item_name, "Kendall's tau", paper, our_value, tables.name)
     plain = tables.score(f"paper, default, {HINDSIGHT}")
     rival = tables.score(f"Pourpre count, {HINDSIGHT}", "macro")
     values = {"R^2": plain.r_squared, "RMSE": plain.rmse, "R^2 of Pourpre": rival.r_squared}

@@ -67,8 +67,10 @@ class Calibrated(WithIdf):
     idf: str = idf_setting()
 
 
-def _is_one(found: Any) -> bool:
-    return isinstance(found, type) and issubclass(found, Named) and hasattr(found, "guess")
+def _is_one(candidate: Any) -> bool:
+    return (
+        isinstance(candidate, type) and issubclass(candidate, Named) and hasattr(candidate, "guess")
+    )
 
 
 classifiers: Registry[type[Named]] = Registry(
@@ -135,17 +137,17 @@ def _between(
 
 def model_values(pool: Pool, judgements: Judgements) -> Floats:
     """Return cells x models: labels, known by the words of responses; NaN where there is none."""
-    said: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
-    for m, found in enumerate(judgements.of_models.values()):
-        for (question, nugget, text), value in found.items():
-            said.setdefault((question, text), {}).setdefault(nugget, {})[m] = value
+    labels_by_text: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+    for m, labels in enumerate(judgements.of_models.values()):
+        for (question, nugget, text), value in labels.items():
+            labels_by_text.setdefault((question, text), {}).setdefault(nugget, {})[m] = value
     values = np.full((int(pool.cell_starts[-1]), len(judgements.of_models)), np.nan)
     first = 0
     for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
         question = pool.questions[q]
-        mine = said.get((question.id, normal(text)), {})
-        for j, nugget in enumerate(question.nuggets) if mine else ():
-            for m, value in mine.get(nugget.id, {}).items():
+        nugget_labels = labels_by_text.get((question.id, normal(text)), {})
+        for j, nugget in enumerate(question.nuggets) if nugget_labels else ():
+            for m, value in nugget_labels.get(nugget.id, {}).items():
                 values[first + j, m] = value
         first += len(question.nuggets)
     return values
@@ -205,10 +207,12 @@ def _adjust(
 
 
 def _judge(name: str, values: Floats, seen: FoldedCells, cells: Ints) -> ModelJudge:
-    mine, people = (np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels))
-    beside = people[~np.isnan(mine) & seen.judged]
+    model_labels, people = (
+        np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels)
+    )
+    both_labels = people[~np.isnan(model_labels) & seen.judged]
     labels = int((~np.isnan(values)).sum())
-    return ModelJudge(name, labels, cohen_kappa(people, mine), _enough(beside))
+    return ModelJudge(name, labels, cohen_kappa(people, model_labels), _enough(both_labels))
 
 
 def _enough(labels: Floats) -> bool:
@@ -268,8 +272,8 @@ class Predictions:
         If `helped`, those of guesses with the help of models.
         """
         if (how, helped) not in self._errors:
-            told = self.heard.measured if helped and self.heard else self.measured
-            self._errors[how, helped] = told.errors(how) if told else RunErrors()
+            measurement = self.heard.measured if helped and self.heard else self.measured
+            self._errors[how, helped] = measurement.errors(how) if measurement else RunErrors()
         return self._errors[how, helped]
 
     @cached_property
@@ -347,12 +351,14 @@ class Predictions:
             for cells in (self.probabilities, ~np.isnan(self.labels))
         )
         guessed = PredictedRun(questions, run, decided, how, *tables)
-        told, shown = run_answers(questions, run, decided, how, guessed.chances)
-        found = errors.intervals(told, how.beta, general)
-        if self.classifier == Calibrated.name and any(few_runs(one) for one in errors):
+        expected_answers, decided_answers = run_answers(
+            questions, run, decided, how, guessed.chances
+        )
+        intervals = errors.intervals(expected_answers, how.beta, general)
+        if self.classifier == Calibrated.name and any(few_runs(error) for error in errors):
             other = shifted_intervals(guessed, self.shift, self.spread, general)
-            found = errors.narrower(found, other) if found else other
-        return found and found.holding(shown, how.beta)
+            intervals = errors.narrower(intervals, other) if intervals else other
+        return intervals and intervals.holding(decided_answers, how.beta)
 
     def _errors_of(
         self, run: Run, decided: Mapping[str, AnswerDecisions], answered: float, how: Official
@@ -362,22 +368,22 @@ class Predictions:
         A nugget that a judgement settles adds no error, whatever is guessed of other responses.
         """
         counts = np.zeros(4)
-        for id, found in decided.items():
-            if found.known.size:
+        for id, answer in decided.items():
+            if answer.known.size:
                 unjudged = np.isnan(self.pool.answer(self.labels, run.tag, id))
                 helped = self.pool.answer(self.heard.helped, run.tag, id) if self.heard else False
-                open_pairs = found.open_pairs
-                in_this_run = replace(found, known=found.known & ~unjudged)
-                borrowed = found.known & in_this_run.open_pairs
+                open_pairs = answer.open_pairs
+                in_this_run = replace(answer, known=answer.known & ~unjudged)
+                borrowed = answer.known & in_this_run.open_pairs
                 tables = open_pairs, borrowed, open_pairs & helped
-                counts += [*(int(table.sum()) for table in tables), found.known.size]
+                counts += [*(int(table.sum()) for table in tables), answer.known.size]
         guessed, borrowed, _, _ = (counts / max(counts[3], 1)).tolist()
         errors = self.errors(how)
         if self.heard and self.heard.measured:
             share = float(counts[2] / max(counts[0], 1))
             errors = self.heard.errors(errors, self.errors(how, helped=True), share)
         doubtful = guessed + self.doubt * borrowed
-        return RunErrors(*(one and one.scaled(guessed, doubtful, answered) for one in errors))
+        return RunErrors(*(error and error.scaled(guessed, doubtful, answered) for error in errors))
 
 
 MIN_JUDGED_PAIRS = 100
@@ -484,12 +490,12 @@ def _predict_by_model(
 def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     """Assign judgements of words that a run no longer has to an earlier version of it."""
     judged = [(row.run, row.question, normal(row.response)) for row in judgements.rows]
-    asked = set(judged)
+    judged_texts = set(judged)
     have = {
         words
-        for run, question in {words[:2] for words in asked if words[0] in runs}
+        for run, question in {words[:2] for words in judged_texts if words[0] in runs}
         for response in runs[run].responses(question)
-        if (words := (run, question, response.normal)) in asked
+        if (words := (run, question, response.normal)) in judged_texts
     }
     return judgements.with_rows(
         row if row.run not in runs or words in have else row._replace(run=f"{row.run} (earlier)")
@@ -499,11 +505,13 @@ def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> J
 
 def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
     """Return other runs that were judged, as their judgements quote them."""
-    found: dict[str, dict[tuple[str, str], Response]] = {}
+    answers_by_run: dict[str, dict[tuple[str, str], Response]] = {}
     for row in judgements.deciding:
         if row.run not in named:
-            found.setdefault(row.run, {})[row.question, row.response] = Response(row.response)
+            answers_by_run.setdefault(row.run, {})[row.question, row.response] = Response(
+                row.response
+            )
     return [
         make_run(tag, ((question, response) for (question, _), response in answers.items()))
-        for tag, answers in found.items()
+        for tag, answers in answers_by_run.items()
     ]

@@ -140,8 +140,8 @@ def _cards(changes: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
         sides = []
         j, texts = places[row.question, row.nugget], (row.old_response, row.new_response)
         for passage, version, text in zip(passages[row.question], both, texts, strict=True):
-            shown = passage(j, text) if row.change != MISSED else ""
-            sides.append((version.run.tag, bool(text), shown))
+            side_text = passage(j, text) if row.change != MISSED else ""
+            sides.append((version.run.tag, bool(text), side_text))
         yield Card(row.change, row.importance, row.by, _card(row, questions[row.question], sides))
 
 

@@ -99,7 +99,9 @@ class NuggetChanges(Result):
         """Every nugget, in the order of the key."""
         rows, both = [], self.scoring.scored
         for id, question in self.scoring.nuggets.key.questions.items():
-            credits = [one.decided[id].credit(self.scoring.how.strict) for one in both]
+            credits = [
+                scored_run.decided[id].credit(self.scoring.how.strict) for scored_run in both
+            ]
             for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
                 old, new = (
                     self._side(version, id, j, credit)
@@ -233,5 +235,7 @@ def diff_nuggets(
     scores: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
     guesses: dict[str, Any] = {"guess": guess, "classifier": classifier}
     done = score_nuggets(both, official, **guesses, **scores, progress=progress)
-    told = tuple(note for nuggets in (old, new) for note in remarks(nuggets, corrected=corrected))
-    return NuggetChanges(done, everything, told)
+    all_remarks = tuple(
+        note for nuggets in (old, new) for note in remarks(nuggets, corrected=corrected)
+    )
+    return NuggetChanges(done, everything, all_remarks)

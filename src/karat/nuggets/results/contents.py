@@ -269,16 +269,18 @@ def nugget_judge_agreement(
     """Return how far the judges of nuggets agree; the judgements of some runs may be left out."""
     for tag in controls:
         nuggets.run(tag)
-    found = _labels(nuggets.judgements, controls)
-    if not found.table.judges:
+    judge_labels = _labels(nuggets.judgements, controls)
+    if not judge_labels.table.judges:
         found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
         raise InputError(
             f"{nuggets.name}: {found_only}expected judgements of judges; name some with "
             "--judgements"
         )
-    base = agreement_of(nuggets.name, [("nuggets", found.table, found.runs)], controls)
-    kappa = tuple(_judge(found, k) for k in range(len(found.table.judges)))
-    labels = zip(found.table.judges, map(_carried, found.table.values), strict=True)
+    base = agreement_of(
+        nuggets.name, [("nuggets", judge_labels.table, judge_labels.runs)], controls
+    )
+    kappa = tuple(_judge(judge_labels, k) for k in range(len(judge_labels.table.judges)))
+    labels = zip(judge_labels.table.judges, map(_carried, judge_labels.table.values), strict=True)
     both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
     pairs = tuple(
         PairKappa(a, b, kappa_value.units, kappa_value.equal, kappa_value.value, kappa_value.why)

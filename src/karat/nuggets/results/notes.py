@@ -28,13 +28,13 @@ from karat.settings import to_text
 def about_guesses(found: Predictions, about_intervals: str) -> list[str]:
     """Return what guesses rest on; the first note ends with the sentences about intervals."""
     rule: Any = found.rule
-    told = [f"{_guesses(found, rule)} {about_intervals}"]
+    notes = [f"{_guesses(found, rule)} {about_intervals}"]
     if found.classifier not in (Calibrated.name, Paper.name):
-        return told
-    told += [_model(one) for one in found.heard.models] if found.heard else []
+        return notes
+    notes += [_model(judge) for judge in found.heard.models] if found.heard else []
     if not isinstance(rule, Calibrated) or rule.idf != "pooled":
-        told.append(about_idf(rule.source))
-    return told
+        notes.append(about_idf(rule.source))
+    return notes
 
 
 def unjudged_warning(count: int, total: int) -> str:
