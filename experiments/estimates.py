@@ -33,9 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.evalset_samples import make_sample
 from karat.estimation.planning import plan_units
-from karat.estimation.samples import Sample, Scale, judge_values
+from karat.estimation.samples import LabelScale, Sample, judge_values
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
@@ -140,7 +140,7 @@ def full_sample(name: str, dimension: str, judges: Sequence[str], **reader: str)
     ]
     evalset = evalset.select(segments=judged_segments)
     values = judge_values(evalset, judges, dimension, None, silent)
-    return sample_of_set(evalset, dimension, values, unit="segment")
+    return make_sample(evalset, dimension, values, unit="segment")
 
 
 WMT = "mt-wmt23-ende"
@@ -193,12 +193,14 @@ def simulated(groups: int = 1, seed: int = 1) -> Sample:
     about = "simulated", "quality", names, tuple(map(str, range(units))), "segment"
     values = f[:, :, None]
     has_output = np.ones(y.shape, bool)
-    return Sample(*about, y, values, values, has_output, ("judge",), Design.simple(sizes), Scale())
+    return Sample(
+        *about, y, values, values, has_output, ("judge",), Design.simple(sizes), LabelScale()
+    )
 
 
 def unequal(draws: int) -> Coverage:
     """Return a row in which units that the judge rates low are drawn up to five times as often."""
-    from karat.estimation.planning import inclusion_probabilities, systematic
+    from karat.estimation.planning import draw_systematically, inclusion_probabilities
 
     full = simulated()
     level = full.every[:, :, 0].mean(axis=0)
@@ -209,7 +211,7 @@ def unequal(draws: int) -> Coverage:
     def samples() -> Iterator[Sample]:
         for _ in range(draws):
             order = rng.permutation(len(chance))
-            units = order[systematic(chance[order], float(rng.random()))]
+            units = order[draw_systematically(chance[order], float(rng.random()))]
             rounds = np.zeros(len(chance), np.int64)
             rounds[units] = 1
             probability = np.where(rounds > 0, chance, np.nan)

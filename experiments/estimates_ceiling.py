@@ -29,7 +29,7 @@ from estimates import SEED, forgotten, full_sample, holds
 from numpy.typing import NDArray
 
 from karat.estimation import system_estimates
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import LabelScale, Sample
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
@@ -69,7 +69,7 @@ def simulated(top: float, wrong: float, units: int) -> Sample:
     names = tuple(f"s{k}" for k in range(SYSTEMS))
     about = "simulated", "quality", names, tuple(map(str, range(units))), "segment"
     has_output, design = np.ones(shape, bool), Design.simple(np.ones(units))
-    return Sample(*about, y, values, values, has_output, ("judge",), design, Scale(1.0, 5.0))
+    return Sample(*about, y, values, values, has_output, ("judge",), design, LabelScale(1.0, 5.0))
 
 
 def summeval(wrong: float) -> tuple[Sample, int]:

@@ -27,7 +27,7 @@ from estimates import SEED, Coverage, outcomes
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.evalset_samples import make_sample
 from karat.estimation.samples import JudgeValues, Sample
 from karat.evalset.judgements import JudgedPair, win_shares
 
@@ -61,7 +61,7 @@ def _share(gap: float) -> float:
 
 def chosen_sample(full: kt.EvalSet, judge: JudgeValues, chosen: Chosen) -> Sample:
     """Return the sample in which only some pairs are judged."""
-    return sample_of_set(judged(full, chosen), "win", [judge], unit="segment")
+    return make_sample(judged(full, chosen), "win", [judge], unit="segment")
 
 
 def judged(full: kt.EvalSet, chosen: Chosen) -> kt.EvalSet:
@@ -76,7 +76,7 @@ def ratings_sample(full: kt.EvalSet, judge: JudgeValues, chosen: Chosen) -> Samp
     pairs = judged(full, chosen).pairs
     shares = [share for _, share in win_shares(("", pair) for pair in pairs)]
     rated_set = replace(full, pairs=()).with_judgements(shares)
-    return sample_of_set(rated_set, "win", [judge], unit="segment")
+    return make_sample(rated_set, "win", [judge], unit="segment")
 
 
 def _all_pairs(rng: np.random.Generator) -> Chosen:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.errors import LONGEST_SENTENCE, InputError, KaratError, OutputError, quoted, short
+from karat.errors import MAX_MESSAGE_LENGTH, InputError, KaratError, OutputError, quoted, short
 from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, csv_rows
@@ -23,7 +23,7 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.paraphrase.align.links import read_pharaoh
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.table.moses import read_moses
-from karat.settings import MOST_TRIALS
+from karat.settings import MAX_TRIALS
 from karat.storage.store import read_store, write_store
 from karat.storage.unpacking import FLOOR, VARIABLE, read_bytes
 from karat.text.segments import Lines
@@ -120,7 +120,7 @@ def test_work_grows_with_the_file(tmp_path: Path, case: str) -> None:
     how, write = LONG_WORK[case]
     done = run_python(_READ, how, write(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout) <= LONGEST_SENTENCE + 200
+    assert len(done.stdout) <= MAX_MESSAGE_LENGTH + 200
 
 
 # -------------------------------------------------------------------------------- ends of lines
@@ -184,7 +184,7 @@ def test_what_is_quoted_is_cut_and_has_its_length() -> None:
 
 def test_no_message_is_unbounded() -> None:
     told = str(InputError("file: " + "x" * 10**6 + " expected \x1b[31mless"))
-    assert len(told) < LONGEST_SENTENCE + 100
+    assert len(told) < MAX_MESSAGE_LENGTH + 100
     assert told.startswith("file: xxx")
     assert told.endswith(r"expected \x1b[31mless")
 
@@ -374,8 +374,8 @@ TOO_MANY: dict[str, Callable[[int], object]] = {
 
 @pytest.mark.parametrize("case", TOO_MANY)
 def test_resamples_and_trials_have_a_limit(case: str) -> None:
-    with pytest.raises(InputError, match=f"={MOST_TRIALS + 1}: expected [01] to 1,000,000"):
-        TOO_MANY[case](MOST_TRIALS + 1)
+    with pytest.raises(InputError, match=f"={MAX_TRIALS + 1}: expected [01] to 1,000,000"):
+        TOO_MANY[case](MAX_TRIALS + 1)
 
 
 # --------------------------------------------------------------------------------- Moses' scores

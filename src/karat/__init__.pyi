@@ -165,7 +165,7 @@ from karat.reproduction.papers import reproduce as reproduce
 from karat.reproduction.results import Reproduction as Reproduction
 from karat.scoring import Scoring as Scoring
 from karat.scoring import WideScores as WideScores
-from karat.settings import Named as Named
+from karat.settings import NamedSettings as NamedSettings
 from karat.settings import setting as setting
 from karat.stats.correlation import Statistic as Statistic
 from karat.stats.correlation import statistic as statistic

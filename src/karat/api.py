@@ -15,7 +15,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.aligned_texts import AlignedTexts
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
-from karat.progress import Progress, shown, silent
+from karat.progress import Progress, progress_callback, silent
 from karat.scoring import Scoring, Systems
 from karat.stats.resampling import SEED
 from karat.text.references import GivenReferences
@@ -73,19 +73,21 @@ def score(
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
-    how: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
+    settings: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
     segments = scoring.as_level(level, segments, resamples) == "segment"
-    how |= {"segments": segments, "threads": threads, "signature": signature}
+    settings |= {"segments": segments, "threads": threads, "signature": signature}
     systems, references = _with_references(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns, skip_missing, level)
-    with shown(progress) as report:
+    with progress_callback(progress) as report:
         if table is None:
-            return scoring.score(systems, references, metrics, progress=report, level=level, **how)
+            return scoring.score(
+                systems, references, metrics, progress=report, level=level, **settings
+            )
         from karat.arrow.table_scores import score_table
 
         columns["skip_missing"] = skip_missing
-        return score_table(table, metrics, progress=report, **columns, **how)
+        return score_table(table, metrics, progress=report, **columns, **settings)
 
 
 def compare(
@@ -129,19 +131,19 @@ def compare(
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
         examples: number of segments to keep where each system differs most from the baseline.
     """
-    how: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
-    how |= {"resamples": resamples, "buckets": buckets, "threads": threads}
-    how |= {"signature": signature, "examples": examples}
+    settings: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
+    settings |= {"resamples": resamples, "buckets": buckets, "threads": threads}
+    settings |= {"signature": signature, "examples": examples}
     systems, references = _with_references(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     table = _table(systems, references, columns, skip_missing)
-    with shown(progress) as report:
+    with progress_callback(progress) as report:
         if table is None:
-            return comparison.compare(systems, references, metrics, progress=report, **how)
+            return comparison.compare(systems, references, metrics, progress=report, **settings)
         from karat.arrow.table_scores import compare_table
 
         return compare_table(
-            table, metrics, skip_missing=skip_missing, progress=report, **columns, **how
+            table, metrics, skip_missing=skip_missing, progress=report, **columns, **settings
         )
 
 
@@ -155,66 +157,75 @@ def _with_references(systems: Any, references: Any) -> tuple[Any, Any]:
 
 
 def _table(
-    given: Any, references: Any, columns: Named, skip_missing: bool, level: str = "system"
+    source: Any, references: Any, columns: Named, skip_missing: bool, level: str = "system"
 ) -> Any:
     """Return a table in memory, or the files of one; None for texts and evaluation sets."""
-    named = [name for name, column in columns.items() if column is not None]
-    named += ["skip_missing"] if skip_missing else []
-    if not named and _are_texts(given):  # the usual case, for which nothing more is loaded
+    column_names = [name for name, column in columns.items() if column is not None]
+    column_names += ["skip_missing"] if skip_missing else []
+    if not column_names and _are_texts(source):  # the usual case, for which nothing more is loaded
         return None
     from karat.arrow.frames import as_frame
 
-    found: Any = as_frame(given)
-    if found is None and references is None:
-        found = given if _is_file(given, bool(named)) else None
-    if found is None:
-        _refuse_parts(given)
-        if named:
-            use = "is for tables" if named[0] == "skip_missing" else "names a column of a table"
-            told = f"{named[0]}= {use}, and systems is {type(given).__name__}"
-            raise InputError(f"{told}: give a data frame, a list of dictionaries or a table's file")
+    table: Any = as_frame(source)
+    if table is None and references is None:
+        table = source if _is_file(source, bool(column_names)) else None
+    if table is None:
+        _reject_tables_by_name(source)
+        if column_names:
+            use = (
+                "is for tables"
+                if column_names[0] == "skip_missing"
+                else "names a column of a table"
+            )
+            problem = f"{column_names[0]}= {use}, and systems is {type(source).__name__}"
+            raise InputError(
+                f"{problem}: give a data frame, a list of dictionaries or a table's file"
+            )
         return None
     if level == "document":
         raise InputError("a table has no documents: level document is for sets and load_texts")
     if references is not None:
-        told = "a table has its references in a column: leave references out"
-        raise InputError(f"{told}, and name the column with reference=")
-    return found
+        problem = "a table has its references in a column: leave references out"
+        raise InputError(f"{problem}, and name the column with reference=")
+    return table
 
 
-def _are_texts(given: Any) -> bool:
+def _are_texts(value: Any) -> bool:
     """Return whether this is a list of texts, lists by system, or a set; others may be as well."""
-    if isinstance(given, Mapping):
-        return all(map(_are_texts, given.values()))
-    listed = isinstance(given, list | tuple)
-    return isinstance(given[0], str) if listed and given else isinstance(given, EvalSet | Segments)
+    if isinstance(value, Mapping):
+        return all(map(_are_texts, value.values()))
+    listed = isinstance(value, list | tuple)
+    return isinstance(value[0], str) if listed and value else isinstance(value, EvalSet | Segments)
 
 
-def _is_file(given: Any, named: bool) -> bool:
-    """Return whether this names the files of a table; columns are `named` of nothing else."""
-    if isinstance(given, Mapping) and given:
+def _is_file(value: Any, has_columns: bool) -> bool:
+    """Return whether this names the files of a table; columns are `has_columns` of nothing else."""
+    if isinstance(value, Mapping) and value:
         return all(
-            isinstance(path, str | os.PathLike) and _is_file(path, named) for path in given.values()
+            isinstance(path, str | os.PathLike) and _is_file(path, has_columns)
+            for path in value.values()
         )
-    if isinstance(given, list | tuple) and given:
-        return all(isinstance(one, os.PathLike) for one in given) and _is_file(given[0], named)
-    if not isinstance(given, str | os.PathLike):
+    if isinstance(value, list | tuple) and value:
+        return all(isinstance(file, os.PathLike) for file in value) and _is_file(
+            value[0], has_columns
+        )
+    if not isinstance(value, str | os.PathLike):
         return False
     from karat.arrow.pieces import format_of
     from karat.evalset.loading import told_of_evalset
 
-    path = os.fspath(given)
-    return named or (format_of(path) is not None and not told_of_evalset(path))
+    path = os.fspath(value)
+    return has_columns or (format_of(path) is not None and not told_of_evalset(path))
 
 
-def _refuse_parts(given: Any) -> None:
+def _reject_tables_by_name(value: Any) -> None:
     """Refuse tables by name, such as the splits of a data set."""
     from karat.arrow.frames import as_frame
 
-    for name, part in given.items() if isinstance(given, Mapping) else ():
+    for name, part in value.items() if isinstance(value, Mapping) else ():
         if as_frame(part) is not None:
-            told = f"systems[{quoted(name)}] is a table: expected one table, or texts by system"
-            raise InputError(f"{told}; choose one, as in score(systems[{quoted(name)}], …)")
+            problem = f"systems[{quoted(name)}] is a table: expected one table, or texts by system"
+            raise InputError(f"{problem}; choose one, as in score(systems[{quoted(name)}], …)")
 
 
 Metrics: TypeAlias = Sequence[str | Metric] | str | Metric

@@ -57,9 +57,9 @@ def no_formula(text: str) -> str:
     return f"'{text}" if is_formula else text
 
 
-LONGEST_FIELD = 80
+MAX_FIELD_LENGTH = 80
 """Characters of a field that a message shows."""
-LONGEST_SENTENCE = 1500
+MAX_MESSAGE_LENGTH = 1500
 """Characters of a whole message; what is longer loses its middle."""
 
 
@@ -71,25 +71,25 @@ def short(text: object) -> str:
 def quoted(value: object) -> str:
     """Return a value for a message as Python spells it, or cut, with its length."""
     if isinstance(value, str | bytes | bytearray):
-        kept = repr(value[:LONGEST_FIELD])
-        many = f"… ({len(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
-        return visible(kept + many * (len(value) > LONGEST_FIELD))
+        text = repr(value[:MAX_FIELD_LENGTH])
+        length = f"… ({len(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
+        return visible(text + length * (len(value) > MAX_FIELD_LENGTH))
     try:
         return _cut(repr(value), "as text, ")
     except (ValueError, RecursionError):  # Python spells no number of more than 4,300 digits
         return "a value too long or too deep to be shown"
 
 
-def _cut(text: str, how: str) -> str:
-    many = f"… ({how}{len(text):,} characters)" * (len(text) > LONGEST_FIELD)
-    return visible(text[:LONGEST_FIELD]) + many
+def _cut(text: str, prefix: str) -> str:
+    length = f"… ({prefix}{len(text):,} characters)" * (len(text) > MAX_FIELD_LENGTH)
+    return visible(text[:MAX_FIELD_LENGTH]) + length
 
 
 def sentence(text: str) -> str:
     """Return a message with hidden characters escaped, and never longer than a short paragraph."""
-    if len(text) <= LONGEST_SENTENCE:
+    if len(text) <= MAX_MESSAGE_LENGTH:
         return visible(text)
-    head, tail = text[: 2 * LONGEST_SENTENCE // 3], text[-LONGEST_SENTENCE // 3 :]
+    head, tail = text[: 2 * MAX_MESSAGE_LENGTH // 3], text[-MAX_MESSAGE_LENGTH // 3 :]
     return visible(f"{head} […, {len(text):,} characters in all, …] {tail}")
 
 

@@ -17,15 +17,15 @@ def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
     module = sys.modules[package]
     with open(f"{module.__file__}i", encoding="utf-8") as stub:  # from PLACE import NAME as NAME
         words = [line.split() for line in stub if line.startswith("from ")]
-    places = {name: place for _, place, _, name, *_ in words}
+    modules = {name: module_name for _, module_name, _, name, *_ in words}
 
     def get(name: str) -> Any:
-        if name not in places:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        inner = places[name] == package  # from karat import arrow: a package within it
-        place = f"{package}.{name}" if inner else places[name]
-        found = import_module(place) if inner else getattr(import_module(place), name)
-        setattr(module, name, found)
-        return found
+        inner = modules[name] == package  # from karat import arrow: a package within it
+        module_name = f"{package}.{name}" if inner else modules[name]
+        value = import_module(module_name) if inner else getattr(import_module(module_name), name)
+        setattr(module, name, value)
+        return value
 
-    return get, lambda: sorted({*places, *({"__version__"} & set(vars(module)))}), sorted(places)
+    return get, lambda: sorted({*modules, *({"__version__"} & set(vars(module)))}), sorted(modules)

@@ -29,7 +29,7 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 A total of 0 is one that nobody knows."""
 
 
-def silent(done: int, total: int, what: str) -> None:
+def silent(done: int, total: int, stage: str) -> None:
     """Report to nobody."""
 
 
@@ -55,11 +55,11 @@ def interrupts_later() -> Iterator[None]:
 
     Does nothing outside the main thread, and where the handler is not one of Python's.
     """
-    asked: list[int] = []
+    signals: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     if before is not None:  # else a handler in C, which Python cannot set again
         try:
-            signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+            signal.signal(signal.SIGINT, lambda number, frame: signals.append(number))
         except ValueError:  # not the main thread
             before = None
     try:
@@ -67,20 +67,20 @@ def interrupts_later() -> Iterator[None]:
     finally:
         if before is not None:
             signal.signal(signal.SIGINT, before)
-    if asked:
+    if signals:
         signal.raise_signal(signal.SIGINT)
 
 
 _working = threading.local()
 
 
-def own_stop() -> Stop:
+def current_stop() -> Stop:
     """The request to stop that this thread's work must heed; elsewhere one that nobody makes."""
-    found: Stop | None = getattr(_working, "stop", None)
-    return found or Stop()
+    stop: Stop | None = getattr(_working, "stop", None)
+    return stop or Stop()
 
 
-def as_threads(threads: int | None) -> int:
+def n_threads(threads: int | None) -> int:
     """The number of threads to use: as many as this process may, unless it is given."""
     if threads is not None and (not isinstance(threads, int) or threads < 1):
         raise InputError(f"threads={quoted(threads)}: expected a whole number, at least 1")
@@ -89,7 +89,7 @@ def as_threads(threads: int | None) -> int:
     return threads or os.cpu_count() or 1
 
 
-def in_order(
+def map_in_order(
     work: Callable[[Job], Done], jobs: Iterable[Job], workers: int, stop: Stop | None = None
 ) -> Generator[Done, None, None]:
     """`work` of every job on threads, in the order of the jobs; two a worker are under way.
@@ -122,37 +122,37 @@ def in_order(
             raise
 
 
-def side_by_side(
+def map_jobs(
     work: Callable[[Job, Progress], Done],
     jobs: Sequence[Job],
     threads: int,
     progress: Progress,
-    what: str,
+    stage: str,
 ) -> list[Done]:
     """`work` of every job, on threads if there are several; a job reports how far it has come.
 
     On one thread every report counts. On several, jobs are counted once they are done, and a report
     only looks whether to stop.
     """
-    found: list[Done] = []
+    results: list[Done] = []
     size = 1
 
     def within(done: int, total: int, _: str) -> None:
-        progress(len(found) * total + done, len(jobs) * total, what)
+        progress(len(results) * total + done, len(jobs) * total, stage)
 
     def only_stop(done: int, total: int, _: str) -> None:
         nonlocal size
         size = total
-        own_stop().check()
+        current_stop().check()
 
     if threads == 1 or len(jobs) < 2:
         for job in jobs:
-            found.append(work(job, within))
-        return found
-    for done in in_order(lambda job: work(job, only_stop), jobs, threads):
-        found.append(done)
-        progress(len(found) * size, len(jobs) * size, what)
-    return found
+            results.append(work(job, within))
+        return results
+    for done in map_in_order(lambda job: work(job, only_stop), jobs, threads):
+        results.append(done)
+        progress(len(results) * size, len(jobs) * size, stage)
+    return results
 
 
 def _checked(future: Future[Done]) -> Done:
@@ -182,15 +182,15 @@ class _Bar(ABC):
         if self._shown:
             self.clear()
 
-    def __call__(self, done: int, total: int, what: str) -> None:
+    def __call__(self, done: int, total: int, stage: str) -> None:
         now = time.monotonic()
         if now - self._started < _PATIENCE or now - self._drawn < _PAUSE:
             return
-        self.draw(done, total, what[:40])
+        self.draw(done, total, stage[:40])
         self._drawn, self._shown = now, True
 
     @abstractmethod
-    def draw(self, done: int, total: int, what: str) -> None:
+    def draw(self, done: int, total: int, stage: str) -> None:
         """Draw the bar, in place of an earlier one."""
 
     @abstractmethod
@@ -201,12 +201,12 @@ class _Bar(ABC):
 class Bar(_Bar):
     """A bar on standard error, drawn only on a terminal."""
 
-    def __call__(self, done: int, total: int, what: str) -> None:
+    def __call__(self, done: int, total: int, stage: str) -> None:
         if sys.stderr.isatty():
-            super().__call__(done, total, what)
+            super().__call__(done, total, stage)
 
-    def draw(self, done: int, total: int, what: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{what:<12} {self._drawn_share(done, total)}")
+    def draw(self, done: int, total: int, stage: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{stage:<12} {self._drawn_share(done, total)}")
         sys.stderr.flush()
 
     @staticmethod
@@ -229,12 +229,12 @@ class NotebookBar(_Bar):
         super().__init__()
         self._handle: Any = None
 
-    def draw(self, done: int, total: int, what: str) -> None:
+    def draw(self, done: int, total: int, stage: str) -> None:
         from html import escape
 
         counts = f"{done:,}/{total:,}" if total else f"{done:,}"
         element = f'<progress value="{done}" max="{total}"></progress>' if total else ""
-        self._show(f"{what} {counts}", f"<div>{escape(what)} {element} {counts}</div>")
+        self._show(f"{stage} {counts}", f"<div>{escape(stage)} {element} {counts}</div>")
 
     def clear(self) -> None:
         self._show("", "")
@@ -257,7 +257,7 @@ def in_notebook() -> bool:
 
 
 @contextmanager
-def shown(progress: Progress | bool) -> Iterator[Progress]:
+def progress_callback(progress: Progress | bool) -> Iterator[Progress]:
     """Yield a progress callback: the one that is given, or a bar where True is."""
     if not isinstance(progress, bool):
         yield progress

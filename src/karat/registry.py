@@ -46,12 +46,12 @@ def load(target: Any) -> Any:
 Check = Callable[[str, Any], None]
 
 
-def check_that(fits: Callable[[Any], bool], one: str, wanted: str) -> Check:
+def make_check(fits: Callable[[Any], bool], singular: str, expected: str) -> Check:
     """Return the check of a registry: what does not fit is no such thing."""
 
-    def check(name: str, found: Any) -> None:
-        if not fits(found):
-            raise InputError(f"{one} {name}: found {quoted(found)}, expected {wanted}")
+    def check(name: str, value: Any) -> None:
+        if not fits(value):
+            raise InputError(f"{singular} {name}: found {quoted(value)}, expected {expected}")
 
     return check
 
@@ -62,30 +62,30 @@ class Registry(Generic[T]):
     def __init__(
         self,
         kind: str,
-        one: str,
+        singular: str,
         entries: Mapping[str, T | str],
         *,
         folded: Callable[[str], str] = str,
         check: Check = lambda name, found: None,
     ) -> None:
         """`folded` makes names that count as equal equal; `check` refuses what is no such thing."""
-        self.kind, self.one = kind, one
+        self.kind, self.one = kind, singular
         self._entries: dict[str, T | str] = dict(entries)
         self._first = tuple(entries)
         self._folded, self._check = folded, check
 
     def known(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
-        own = {name: self._entries[name] for name in self._first}
+        built_in = {name: self._entries[name] for name in self._first}
         # Ours always win. What was loaded keeps the place of its declaration.
-        return {**own, **declared(self.kind), **self._entries}
+        return {**built_in, **declared(self.kind), **self._entries}
 
-    def check_new(self, name: str, thing: T) -> None:
+    def check_new(self, name: str, value: T) -> None:
         """Refuse a name that stands for something else, and what is no such thing."""
-        taken = self.known().get(self.name(name) or name, thing)
-        if taken is not thing:
+        registered = self.known().get(self.name(name) or name, value)
+        if registered is not value:
             raise InputError(f"{self.kind}: {name} is registered already: choose another name")
-        self._check(name, thing)
+        self._check(name, value)
 
     def names(self) -> list[str]:
         """Return all names, those of installed packages last."""
@@ -96,26 +96,26 @@ class Registry(Generic[T]):
 
         Entry points are read when all others were looked at.
         """
-        seen: set[str] = set()
+        seen_names: set[str] = set()
         for names in (self.known, self.names):
-            for name in [name for name in names() if name not in seen]:
-                seen.add(name)
+            for name in [name for name in names() if name not in seen_names]:
+                seen_names.add(name)
                 try:
-                    found = self[name]
+                    value = self[name]
                 except InputError as error:  # another package's; the others can still be used
                     if broken is not None:
                         broken.append(str(error))
                 else:
-                    yield name, found
+                    yield name, value
 
     def name(self, written: str) -> str | None:
         """Return the name as it is registered for what was written; None if there is none."""
         if not isinstance(written, str):
             return None
         for names in (self.known, lambda: _entry_points(self.kind)):
-            found = {self._folded(name): name for name in names()}.get(self._folded(written))
-            if found is not None:
-                return found
+            match = {self._folded(name): name for name in names()}.get(self._folded(written))
+            if match is not None:
+                return match
         return None
 
     def find(self, written: str) -> T | None:
@@ -123,24 +123,24 @@ class Registry(Generic[T]):
         name = self.name(written)
         if name is None:
             return None
-        found = self.known().get(name)
-        if found is None:
-            self._entries[name] = found = self._plugin(name)
-        elif isinstance(found, str):
-            self._entries[name] = found = cast(T, load(found))
+        value = self.known().get(name)
+        if value is None:
+            self._entries[name] = value = self._plugin(name)
+        elif isinstance(value, str):
+            self._entries[name] = value = cast(T, load(value))
         elif name in declared(self.kind):
-            self._check(name, found)
-        return found
+            self._check(name, value)
+        return value
 
     def __getitem__(self, written: str) -> T:
-        found = self.find(written)
-        if found is None:
+        value = self.find(written)
+        if value is None:
             from karat.settings import nearest
 
             names = self.names()
             expected = f"expected one of {', '.join(names)}{nearest(str(written), names)}"
             raise InputError(f"{self.one} {quoted(written)}: {expected}")
-        return found
+        return value
 
     def __contains__(self, written: str) -> bool:
         return self.name(written) is not None
@@ -150,22 +150,22 @@ class Registry(Generic[T]):
 
     def _plugin(self, name: str) -> T:
         """Load an entry point and remember where it came from."""
-        point, *others = _entry_points(self.kind)[name]
-        if others:
-            both = " and ".join(sorted(str(p.dist and p.dist.name) for p in (point, *others)))
+        point, *duplicates = _entry_points(self.kind)[name]
+        if duplicates:
+            both = " and ".join(sorted(str(p.dist and p.dist.name) for p in (point, *duplicates)))
             raise InputError(f"{self.kind}: {name} is in two packages, {both}: uninstall one")
         package = f"{point.dist.name}@{point.dist.version}" if point.dist else point.value
         try:
-            found: T = point.load()
+            value: T = point.load()
         except (Exception, SystemExit) as error:  # whatever another package does
-            what = f"{self.one} {name} of the package {package} cannot be loaded"
-            raise InputError(f"{what}: {type(error).__name__}: {error}") from error
+            problem = f"{self.one} {name} of the package {package} cannot be loaded"
+            raise InputError(f"{problem}: {type(error).__name__}: {error}") from error
         try:
-            self._check(name, found)
+            self._check(name, value)
         except InputError as error:
             raise type(error)(f"{error} (package {package})") from error
-        _ORIGINS[id(found)] = package  # what is loaded stays: no other object gets its id
-        return found
+        _ORIGINS[id(value)] = package  # what is loaded stays: no other object gets its id
+        return value
 
 
 @cache
@@ -173,12 +173,12 @@ def _entry_points(kind: str) -> Mapping[str, list[EntryPoint]]:
     """Return the entry points of a kind by name: more than one where packages disagree."""
     from importlib.metadata import entry_points
 
-    found: dict[str, list[EntryPoint]] = {}
+    points: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=f"karat.{kind}"):
-        same = found.setdefault(point.name, [])
-        if point.value not in (other.value for other in same):
-            same.append(point)
-    return found
+        named_points = points.setdefault(point.name, [])
+        if point.value not in (other.value for other in named_points):
+            named_points.append(point)
+    return points
 
 
 def plugins() -> list[str]:
@@ -209,38 +209,38 @@ def registry_of(kind: str) -> Registry[Any]:
     kinds = {**KINDS, **declared("kinds")}
     if kind not in kinds:
         raise InputError(f"kind {quoted(kind)}: expected one of {', '.join(kinds)}")
-    found = load(kinds[kind])
-    return found if isinstance(found, Registry) else cast(Registry[Any], found())
+    registry = load(kinds[kind])
+    return registry if isinstance(registry, Registry) else cast(Registry[Any], registry())
 
 
-def register(thing: T, kind: str | None = None, name: str | None = None) -> T:
+def register(value: T, kind: str | None = None, name: str | None = None) -> T:
     """Register a thing under a name; a decorator for metrics.
 
     Args:
-        thing: metric, statistic, stemmer or another thing of a registry.
+        value: metric, statistic, stemmer or another thing of a registry.
         kind: name of the registry, such as `statistics`; not needed for metrics.
         name: its name; by default that of the thing.
     """
-    kind = kind or getattr(thing, "kind", None)
-    name = name or getattr(thing, "name", None) or getattr(thing, "__name__", None)
+    kind = kind or getattr(value, "kind", None)
+    name = name or getattr(value, "name", None) or getattr(value, "__name__", None)
     if not (isinstance(kind, str) and isinstance(name, str)):
-        raise InputError(f"{quoted(thing)} cannot be registered: give its kind and its name")
-    registry_of(kind).check_new(name, thing)
-    declared(kind)[name] = thing
-    return thing
+        raise InputError(f"{quoted(value)} cannot be registered: give its kind and its name")
+    registry_of(kind).check_new(name, value)
+    declared(kind)[name] = value
+    return value
 
 
-def origin(thing: Any) -> str:
+def origin(value: Any) -> str:
     """Return `package@version` of something that is not Karat's; an empty string for Karat's."""
-    module = str(getattr(thing, "__module__", None) or "builtins")
-    if id(thing) in _ORIGINS or module.partition(".")[0] == "karat":
-        return _ORIGINS.get(id(thing), "")
+    module = str(getattr(value, "__module__", None) or "builtins")
+    if id(value) in _ORIGINS or module.partition(".")[0] == "karat":
+        return _ORIGINS.get(id(value), "")
     return module
 
 
 def call(
-    what: str,
-    thing: Any,
+    subject: str,
+    owner: Any,
     function: Callable[[], T],
     problem: Callable[[T], str],
     error_type: type[InputError] = InputError,
@@ -249,21 +249,21 @@ def call(
 
     If it is, failures and results that have a `problem` become one sentence, which names it.
     """
-    if not origin(thing):
+    if not origin(owner):
         return function()
-    package = f" (package {_ORIGINS[id(thing)]})" if id(thing) in _ORIGINS else ""
+    package = f" (package {_ORIGINS[id(owner)]})" if id(owner) in _ORIGINS else ""
     try:
-        found = function()
+        result = function()
     except KaratError:
         raise
     except (Exception, SystemExit) as error:  # whatever another package does
-        said = f"{type(error).__name__}: {error}"
-        raise error_type(f"{what} failed: {said}{package}") from error
-    if wrong := problem(found):
-        raise error_type(f"{what} returned {wrong}{package}")
-    return found
+        failure = f"{type(error).__name__}: {error}"
+        raise error_type(f"{subject} failed: {failure}{package}") from error
+    if wrong := problem(result):
+        raise error_type(f"{subject} returned {wrong}{package}")
+    return result
 
 
-def returned(kind: type | tuple[type, ...], wanted: str) -> Callable[[Any], str]:
+def expect_type(kind: type | tuple[type, ...], expected: str) -> Callable[[Any], str]:
     """Return the `problem` of a result that is of another kind."""
-    return lambda found: "" if isinstance(found, kind) else f"{quoted(found)}, expected {wanted}"
+    return lambda found: "" if isinstance(found, kind) else f"{quoted(found)}, expected {expected}"

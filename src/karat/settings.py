@@ -45,13 +45,13 @@ def setting(
         place: the value is the path of a file. A path with a comma has no string form.
         compare: whether values that differ in this field differ.
     """
-    what = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
+    description = {"help": help, "kind": kind or type(default), "unset": unset, "place": place}
     limits = {"choices": choices, "low": low, "high": high, "above": above}
-    return field(default=default, compare=compare, metadata={**what, **limits})
+    return field(default=default, compare=compare, metadata={**description, **limits})
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSettings:
     """A value whose string form is its name, argument and key, and parses back."""
 
     name: ClassVar[str]
@@ -81,8 +81,8 @@ class Named:
 
     def _written(self, value: Callable[[str], str]) -> str:
         changed = [f.name for f in self.settings() if getattr(self, f.name) != f.default]
-        given = ",".join(f"{name}={value(name)}" for name in changed)
-        return f"{self._head()}:{given}" if given else self._head()
+        written = ",".join(f"{name}={value(name)}" for name in changed)
+        return f"{self._head()}:{written}" if written else self._head()
 
     def _head(self) -> str:
         return self.name
@@ -99,9 +99,9 @@ class Named:
 
     def identity(self) -> str:
         """Return the name with every setting; of files their digest alone, wherever they are."""
-        said = {f.name: f for f in self.settings() if f.compare}
-        parts = (f"{name}={self._identity(f)}" for name, f in said.items())
-        return f"{self._head()}:{','.join(parts)}" if said else self._head()
+        compared = {f.name: f for f in self.settings() if f.compare}
+        parts = (f"{name}={self._identity(f)}" for name, f in compared.items())
+        return f"{self._head()}:{','.join(parts)}" if compared else self._head()
 
     def _identity(self, f: Field[Any]) -> str:
         full = self._full(f.name)
@@ -115,7 +115,7 @@ class Named:
         return f"{text}@{digest}" if digest else text
 
 
-NamedT = TypeVar("NamedT", bound=Named)
+NamedT = TypeVar("NamedT", bound=NamedSettings)
 
 
 def parse_settings(
@@ -130,30 +130,30 @@ def parse_settings(
     """
     head, colon, rest = (part.strip() for part in text.partition(":"))
     preset: Mapping[str, Any] = {}
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for item in rest.split(",") if colon else []:
         key, equals, value = (part.strip() for part in item.partition("="))
         if not (key and equals and value):
-            wanted = f"is no setting; expected setting=value{hint(item)}"
-            raise MetricError(f"{head}: {quoted(item)} {wanted}")
+            problem = f"is no setting; expected setting=value{hint(item)}"
+            raise MetricError(f"{head}: {quoted(item)} {problem}")
         if key == "preset" and cls.presets:
             if value not in cls.presets:
-                known = ", ".join(cls.presets)
-                raise MetricError(f"{head}: no preset {quoted(value)}; there is {known}")
+                preset_names = ", ".join(cls.presets)
+                raise MetricError(f"{head}: no preset {quoted(value)}; there is {preset_names}")
             if preset:
                 raise MetricError(f"{text}: preset is given twice")
             preset = cls.presets[value]
             continue
         setting = cls.aliases.get(key, key)
-        if setting in given:
+        if setting in values:
             raise MetricError(f"{text}: {key} is given twice")
-        given[setting] = parse_setting(cls, head, setting, value)
-        if setting in fixed and given[setting] != fixed[setting]:
+        values[setting] = parse_setting(cls, head, setting, value)
+        if setting in fixed and values[setting] != fixed[setting]:
             raise MetricError(f"{text}: {head} already says {setting}={to_text(fixed[setting])}")
-    return cls(**{**preset, **fixed, **given})
+    return cls(**{**preset, **fixed, **values})
 
 
-def parse_setting(cls: type[Named], head: str, key: str, text: str) -> Any:
+def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> Any:
     """Return the value of one setting of a class from its text; `head` is the name in messages."""
     by_name = {f.name: f for f in cls.settings()}
     if key not in by_name:
@@ -166,17 +166,23 @@ def parse_setting(cls: type[Named], head: str, key: str, text: str) -> Any:
         return from_text(text, by_name[key])
     except (ValueError, KeyError) as error:
         kind = by_name[key].metadata["kind"]
-        wanted = {bool: "yes or no", tuple: "numbers as in 0.5/0.5", int: "a whole number"}
-        expected = wanted.get(kind, "a number")
+        expected_by_kind = {
+            bool: "yes or no",
+            tuple: "numbers as in 0.5/0.5",
+            int: "a whole number",
+        }
+        expected = expected_by_kind.get(kind, "a number")
         raise MetricError(f"{head}: {key}={text}: expected {expected}") from error
 
 
-def _same_content(cls: type[Named], head: str, key: str, text: str) -> str:
+def _same_content(cls: type[NamedSettings], head: str, key: str, text: str) -> str:
     """Return the name in `name@digest`, as signatures have it, if its content is still the same."""
     name, _, digest = text.rpartition("@")
     if cls.digests[key](name) != digest:
-        what = {"stop": "stop list"}.get(key, key)
-        raise MetricError(f"{head}: the {what} {name} is not the one of the signature ({digest})")
+        subject = {"stop": "stop list"}.get(key, key)
+        raise MetricError(
+            f"{head}: the {subject} {name} is not the one of the signature ({digest})"
+        )
     return name
 
 
@@ -225,18 +231,24 @@ def _out_of_range(f: Field[Any], value: float) -> str:
 
 
 def check_settings(
-    function: Callable[..., Any], more: Iterable[Callable[..., Any]], given: Iterable[str]
+    function: Callable[..., Any], targets: Iterable[Callable[..., Any]], settings: Iterable[str]
 ) -> None:
     """Refuse settings that neither a function nor those it passes them on to have."""
-    every = [one for own in more for one in signature(own).parameters.values()]
-    if any(one.kind is one.VAR_KEYWORD for one in every):
+    passed_on = [
+        parameter for target in targets for parameter in signature(target).parameters.values()
+    ]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in passed_on):
         return  # that function looks at them itself
-    both = [*signature(function).parameters.values(), *every]
-    known = list(dict.fromkeys(one.name for one in both if one.kind is one.KEYWORD_ONLY))
-    for name in given:
-        if name not in known:
-            told = f"expected one of {', '.join(known)}{nearest(name, known)}"
-            raise InputError(f"setting {quoted(name)} of {function.__name__}: {told}")
+    parameters = [*signature(function).parameters.values(), *passed_on]
+    allowed = list(
+        dict.fromkeys(
+            parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
+        )
+    )
+    for name in settings:
+        if name not in allowed:
+            expected = f"expected one of {', '.join(allowed)}{nearest(name, allowed)}"
+            raise InputError(f"setting {quoted(name)} of {function.__name__}: {expected}")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
@@ -278,13 +290,13 @@ def _number(text: str) -> float:
     return value
 
 
-MOST_TRIALS = 1_000_000
+MAX_TRIALS = 1_000_000
 
 
 def check_trials(name: str, value: int, least: int = 0) -> None:
     """Refuse a number of resamples or trials that is too small or too large."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_TRIALS:
-        raise InputError(f"{name}={quoted(value)}: expected {least} to {MOST_TRIALS:,}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_TRIALS:
+        raise InputError(f"{name}={quoted(value)}: expected {least} to {MAX_TRIALS:,}")
 
 
 def check_seed(seed: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from karat.llm.endpoint import Endpoint
 from karat.llm.requests import Message, Request
-from karat.llm.run import Asked, Limits, Prices, ask
+from karat.llm.run import AskResult, Limits, Prices, ask
 
 QUICK = Limits(backoff=0.001, longest_wait=0.05, grace=0.5)
 
@@ -41,7 +41,7 @@ def endpoint(url: str, **more: Any) -> Endpoint:
     return Endpoint(url, "model-1", **{"timeout": 5.0, **more})
 
 
-def asked(url: str, wanted: Iterable[Request], cache: Path | None = None, **more: Any) -> Asked:
+def asked(url: str, wanted: Iterable[Request], cache: Path | None = None, **more: Any) -> AskResult:
     """Ask with short waits; `limits` are changes of them."""
     limits = Limits(**{**asdict(QUICK), **more.pop("limits", {})})
     settings = {"cache": cache, "limits": limits, "check": echoed, **more}

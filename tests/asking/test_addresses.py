@@ -12,7 +12,7 @@ from asking.server import ChatServer, serving
 
 import karat as kt
 from karat.errors import InputError
-from karat.llm.endpoint import Endpoint, as_address
+from karat.llm.endpoint import Endpoint, parse_address
 
 SPELLINGS = {
     "http://localhost:8000/v1": "http://localhost:8000/v1",
@@ -31,8 +31,8 @@ SPELLINGS = {
 
 @pytest.mark.parametrize(("spelled", "url"), SPELLINGS.items())
 def test_spellings(spelled: str, url: str) -> None:
-    assert as_address(spelled).url == url
-    assert as_address(url).url == url
+    assert parse_address(spelled).url == url
+    assert parse_address(url).url == url
 
 
 WRONG = {

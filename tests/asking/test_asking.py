@@ -10,8 +10,8 @@ from asking.server import serving
 
 from karat.errors import InputError
 from karat.llm.endpoint import Endpoint
-from karat.llm.requests import Answer, Message, Request
-from karat.llm.run import Limits, Prices, ask, plan, spent
+from karat.llm.requests import Message, Reply, Request
+from karat.llm.run import Limits, Prices, ask, load_totals, plan
 
 MIX = {"429": 0.1, "500": 0.1, "reset": 0.1, "no json": 0.1, "slow": 0.2}
 
@@ -20,7 +20,7 @@ def test_answers_come_in_the_order_of_requests() -> None:
     with serving(shares={"slow": 0.3}) as server:
         found = asked(server.url, requests(40), limits={"concurrency": 8})
         assert [answer.id for answer in found.answers] == [f"request {i}" for i in range(40)]
-        assert found.answers[7] == Answer("request 7", '{"echo": "request 7"}', "", False, 10, 3)
+        assert found.answers[7] == Reply("request 7", '{"echo": "request 7"}', "", False, 10, 3)
         assert 2 <= server.most_at_once <= 8
 
 
@@ -182,9 +182,9 @@ def test_usage_counts_tokens_and_money(tmp_path: Path) -> None:
     assert (usage.sent, usage.retried, usage.missing) == (4, 2, 0)
     assert (usage.prompt_tokens, usage.completion_tokens) == (30, 3 + 3 + 7)
     assert usage.cost == pytest.approx((30 * 5 + 13 * 10) / 1e6)
-    assert spent(place, tmp_path / "none").sent == 0
+    assert load_totals(place, tmp_path / "none").sent == 0
     assert not (tmp_path / "none").exists()
-    total = spent(place, tmp_path / "cache", Limits(**prices))
+    total = load_totals(place, tmp_path / "cache", Limits(**prices))
     assert total == usage.totals
     assert (total.sent, total.answered, total.cost) == (4, 2, usage.cost)
 

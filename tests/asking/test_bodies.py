@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.llm.client import as_completion, as_json, error_said
-from karat.llm.endpoint import Key, as_address
-from karat.llm.requests import Completion, Failure
+from karat.llm.client import as_completion, as_json, server_error_message
+from karat.llm.endpoint import ApiKey, parse_address
+from karat.llm.requests import Completion, EndpointFailure
 
-KEY = Key("K", "sk-secret-secret-secret")
+KEY = ApiKey("K", "sk-secret-secret-secret")
 NAMES = ["choices", "message", "content", "usage", "prompt_tokens", "error", "finish_reason", "x"]
 LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None))
@@ -34,14 +34,14 @@ ANYTHING = st.recursive(
 def test_any_json(found: Any) -> None:
     body = json.dumps(found).encode()
     done = as_completion(body, KEY, request("a"))
-    assert isinstance(done, Completion | Failure)
+    assert isinstance(done, Completion | EndpointFailure)
     assert done.prompt_tokens >= 0
-    assert len(error_said(as_json(body), KEY)) < 200
+    assert len(server_error_message(as_json(body), KEY)) < 200
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes(body: bytes) -> None:
-    assert isinstance(as_completion(body, KEY, request("a")), Failure)
+    assert isinstance(as_completion(body, KEY, request("a")), EndpointFailure)
 
 
 @given(st.text(st.sampled_from("htps:/@[]?#%.0v1 \n\\é-")) | st.text(max_size=30))
@@ -50,9 +50,9 @@ def test_any_bytes(body: bytes) -> None:
 def test_any_url(url: str) -> None:
     for spelled in (url, f"http://{url}", f"https://localhost{url}"):
         try:
-            found = as_address(spelled)
+            found = parse_address(spelled)
         except InputError:
             continue
-        assert as_address(found.url) == found
+        assert parse_address(found.url) == found
         assert found.url.isascii()
         assert found.url.isprintable()

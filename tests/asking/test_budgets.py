@@ -14,7 +14,7 @@ from asking.server import serving
 
 from karat.errors import InputError
 from karat.llm.client import seconds_to_wait
-from karat.llm.requests import Job
+from karat.llm.requests import RequestJob
 from karat.llm.run import Limits, Prices, Schedule
 
 
@@ -34,8 +34,8 @@ def test_retry_after_that_says_nothing(wrong: str | None) -> None:
     assert seconds_to_wait(wrong) is None
 
 
-def jobs(number: int) -> list[Job]:
-    return [Job(one, one.id, [place], tries=1) for place, one in enumerate(requests(number))]
+def jobs(number: int) -> list[RequestJob]:
+    return [RequestJob(one, one.id, [place], tries=1) for place, one in enumerate(requests(number))]
 
 
 def waits(limits: Limits) -> list[float]:

@@ -16,7 +16,7 @@ from asking.server import serving
 
 from karat.errors import InputError, KaratError, OutputError
 from karat.llm.cache import Cache
-from karat.llm.requests import Completion, Job, Request
+from karat.llm.requests import Completion, Request, RequestJob
 from karat.llm.run import ask, plan
 
 NOWHERE = "http://127.0.0.1:9"
@@ -108,7 +108,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 def test_a_plan_writes_nothing(tmp_path: Path) -> None:
     folder, place = tmp_path / "kept", endpoint(NOWHERE)
     folder.mkdir()
-    job = Job(requests(1)[0], place.cache_key(requests(1)[0]))
+    job = RequestJob(requests(1)[0], place.cache_key(requests(1)[0]))
     with Cache(folder / "cache", place) as cache:
         cache.write([], [job], {})
         cache.write([(job, Completion("4", 1, 1))], [], {})

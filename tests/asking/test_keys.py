@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import EndpointError, InputError, KaratError
-from karat.llm.endpoint import Endpoint, Key, key_of
+from karat.llm.endpoint import ApiKey, Endpoint, read_key
 from karat.llm.requests import Request
 
 SECRET = "sk-proj-Zq7/plus+0123456789abcdefghijklmnop"
@@ -127,7 +127,7 @@ def test_a_rejected_answer_with_the_key_is_redacted(tmp_path: Path) -> None:
     ],
 )
 def test_redaction(said: str, left: str) -> None:
-    assert key_of("OPENAI_API_KEY").redact(said) == left
+    assert read_key("OPENAI_API_KEY").redact(said) == left
 
 
 ODD_KEYS = [
@@ -154,7 +154,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("secret", ODD_KEYS)
 def test_no_part_of_a_key_is_left_in_any_spelling(secret: str, spelling: str) -> None:
     text = SPELLINGS[spelling](secret)
-    redacted = Key("K", secret).redact(f"the key {text} is wrong")
+    redacted = ApiKey("K", secret).redact(f"the key {text} is wrong")
     assert redacted.startswith("the key ")
     assert redacted.endswith(" is wrong")
     left = redacted.replace("[key]", "")
@@ -171,7 +171,7 @@ def test_redaction_hides_every_long_part_and_nothing_else(secret: str, data: st.
     stop = data.draw(st.integers(start, len(secret)))
     before, after = data.draw(st.text("αβγ ", max_size=9)), data.draw(st.text("αβγ ", max_size=9))
     part = secret[start:stop]
-    redacted = Key("K", secret).redact(f"{before}{part}{after}")
+    redacted = ApiKey("K", secret).redact(f"{before}{part}{after}")
     if len(part) >= 8 and not secret.startswith("sk-"):
         assert redacted == f"{before}[key]{after}"
     elif len(part) < 8:
@@ -179,13 +179,15 @@ def test_redaction_hides_every_long_part_and_nothing_else(secret: str, data: st.
 
 
 def test_a_placeholder_is_no_secret() -> None:
-    assert Key("K", "EMPTY").redact("EMPTY handed") == "EMPTY handed"
-    assert Key("K").redact("nothing") == "nothing"
-    assert Key("K", "sk-no-key-required").redact("an answer is required") == "an answer is required"
+    assert ApiKey("K", "EMPTY").redact("EMPTY handed") == "EMPTY handed"
+    assert ApiKey("K").redact("nothing") == "nothing"
+    assert (
+        ApiKey("K", "sk-no-key-required").redact("an answer is required") == "an answer is required"
+    )
 
 
 def test_a_key_does_not_show_itself() -> None:
-    found = key_of("OPENAI_API_KEY")
+    found = read_key("OPENAI_API_KEY")
     assert not has_secret(repr(found) + str(found) + f"{found}" + repr([found]))
     assert not has_secret(repr(Endpoint("http://localhost/v1", "model")))
 

@@ -17,7 +17,7 @@ from asking.server import ChatServer, serving
 
 from karat.errors import Interrupted
 from karat.llm.cache import Cache
-from karat.progress import Stop, in_order
+from karat.progress import Stop, map_in_order
 
 MANY = {
     **{"429": 0.05, "429 after": 0.05, "500": 0.05, "503": 0.05, "reset": 0.05, "truncated": 0.05},
@@ -147,7 +147,7 @@ def test_a_request_to_stop_ends_the_run(tmp_path: Path) -> None:
         thread = threading.Thread(target=request_stop)
         thread.start()
         with pytest.raises(Interrupted):
-            list(in_order(work, [20], 1, stop))
+            list(map_in_order(work, [20], 1, stop))
         thread.join()
         server.always = "ok"
         assert asked(server.url, requests(20), cache).usage.cached == 5

@@ -10,7 +10,7 @@ from asking.chats import asked, endpoint, request, requests
 from asking.server import serving
 
 from karat.errors import EndpointError
-from karat.llm.run import MOST_IN_A_ROW, WAITING
+from karat.llm.run import MAX_CONSECUTIVE_FAILURES, WAITING
 
 KINDS = {
     "429": "HTTP 429",
@@ -177,7 +177,7 @@ def test_a_run_without_any_answer_ends_early(behaviour: str) -> None:
         impatient = endpoint(server.url, timeout=0.1)
         with pytest.raises(EndpointError, match=r"10 requests in a row .* stay without an answer"):
             asked("", requests(1000), endpoint=impatient, limits={"attempts": 2})
-        assert len(server.asked) <= 2 * (MOST_IN_A_ROW + 4 + WAITING * 4)
+        assert len(server.asked) <= 2 * (MAX_CONSECUTIVE_FAILURES + 4 + WAITING * 4)
 
 
 def test_a_server_that_breaks_down_ends_the_run(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import click
 import pytest
 
 import karat as kt
-from karat.cli.command import MOST_LINES, WIDTH, Command, Helpful
+from karat.cli.command import MAX_HELP_LINES, WIDTH, Command, Helpful
 from karat.cli.main import cli, main
 from karat.cli.parameters import HEADINGS, Option
 
@@ -61,7 +61,7 @@ def test_there_are_commands() -> None:
 @pytest.mark.parametrize("path", ALL)
 def test_help_fits_a_screen(path: str, monkeypatch: Any, capsys: Any) -> None:
     lines = shown(path, "--help", WIDTH, monkeypatch, capsys)
-    assert len(lines) <= MOST_LINES
+    assert len(lines) <= MAX_HELP_LINES
     assert max(map(len, lines)) <= WIDTH
     assert max(map(len, shown(path, "--help", 80, monkeypatch, capsys))) <= 80
 
@@ -84,7 +84,7 @@ def test_help_that_leaves_options_out_says_so(path: str, monkeypatch: Any, capsy
     told = " ".join(short)
     assert (short != whole) == (f"Run `{path} --help-all` for more options: " in told)
     if short != whole:
-        assert len(whole) > MOST_LINES
+        assert len(whole) > MAX_HELP_LINES
 
 
 @pytest.mark.parametrize(("path", "param"), OPTIONS, ids=str)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.planning import inclusion_probabilities, plan_units, systematic
+from karat.estimation.evalset_samples import make_sample
+from karat.estimation.planning import draw_systematically, inclusion_probabilities, plan_units
 from karat.estimation.samples import JudgeValues
 from karat.estimation.system_estimates import (
     difference_prediction,
@@ -106,7 +106,7 @@ def test_the_estimate_is_right_for_a_judge_that_favours_a_system() -> None:
 def sample(evalset: kt.EvalSet, **more: Any) -> Any:
     scores = evalset.offered["judge"]()
     values = np.array([scores.in_order[name] for name in evalset.systems])
-    return sample_of_set(evalset, "quality", [JudgeValues("judge", values, 0, "")], **more)
+    return make_sample(evalset, "quality", [JudgeValues("judge", values, 0, "")], **more)
 
 
 def test_scores_where_less_is_better_are_mirrored() -> None:
@@ -377,7 +377,7 @@ def test_units_are_drawn_with_their_probabilities() -> None:
     rng, counts = np.random.default_rng(0), np.zeros(5)
     for _ in range(4000):
         order = rng.permutation(5)
-        places = order[systematic(chance[order], float(rng.random()))]
+        places = order[draw_systematically(chance[order], float(rng.random()))]
         assert len(set(places.tolist())) == 2
         counts[places] += 1
     assert counts / 4000 == pytest.approx(chance, abs=0.03)

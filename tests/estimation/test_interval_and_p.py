@@ -11,8 +11,8 @@ import pytest
 
 import karat as kt
 from karat.estimation.estimate_results import Estimate
-from karat.estimation.evalset_samples import sample_of_set
-from karat.estimation.samples import Sample, Scale, judge_values
+from karat.estimation.evalset_samples import make_sample
+from karat.estimation.samples import LabelScale, Sample, judge_values
 from karat.estimation.system_estimates import (
     difference_prediction,
     estimate_difference,
@@ -121,7 +121,7 @@ def test_interval_and_p_agree_on_summeval(karat_data: Path) -> None:
     """20 of 100 documents: 120 differences, at two levels each."""
     evalset = kt.load_evalset("summeval")
     values = judge_values(evalset, ["chrf"], "consistency", None, silent)
-    full = sample_of_set(evalset, "consistency", values, unit="segment")
+    full = make_sample(evalset, "consistency", values, unit="segment")
     known = np.isin(np.arange(100), np.random.default_rng(1).permutation(100)[:20])
     sample = replace(full, y=np.where(known, full.y, np.nan))
     prediction = difference_prediction(sample, predict(sample))
@@ -161,7 +161,7 @@ def ceiling(wrong: float, units: int = 100, seed: int = 1) -> Sample:
     about = "ceiling", "quality", names, tuple(map(str, range(units))), "segment"
     every, there = values[:, :, None], np.ones(y.shape, bool)
     design = Design.simple(np.ones(units))
-    return Sample(*about, y, every, every, there, ("judge",), design, Scale(1.0, 5.0))
+    return Sample(*about, y, every, every, there, ("judge",), design, LabelScale(1.0, 5.0))
 
 
 @pytest.mark.parametrize("wrong", [0.03, 0.06])

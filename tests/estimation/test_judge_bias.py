@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import LabelScale, Sample
 from karat.estimation.system_estimates import SystemBias, judge_bias, predict
 from karat.stats.population import Design
 
@@ -24,7 +24,7 @@ def found(judge: Any, y: Any, known: Any = True) -> list[SystemBias]:
     about = "made-up", "quality", names, tuple(map(str, range(y.shape[1]))), "segment"
     there = np.ones(y.shape, bool)
     design = Design.simple(np.ones(y.shape[1]))
-    sample = Sample(*about, y, values, values, there, ("judge",), design, Scale())
+    sample = Sample(*about, y, values, values, there, ("judge",), design, LabelScale())
     return list(judge_bias(sample, predict(sample), False))
 
 

@@ -15,7 +15,7 @@ import pytest
 from oracles.judged_pair_loops import both_orders, score_and_error
 
 import karat as kt
-from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.evalset_samples import make_sample
 from karat.estimation.samples import JudgeValues
 from karat.estimation.system_estimates import (
     difference_prediction,
@@ -108,7 +108,7 @@ def test_values_on_more_units_have_the_same_mean_and_error() -> None:
 )
 def test_scores_and_differences_are_those_of_plain_loops(choose: Choose) -> None:
     evalset = a_set(choose)
-    sample = sample_of_set(evalset, "win", [])
+    sample = make_sample(evalset, "win", [])
     shares = both_orders([(p.segment, p.system, p.other, p.value) for p in evalset.pairs])
     for k, name in enumerate(NAMES):
         value, error = score_and_error(shares, {name: 1.0}, NAMES)
@@ -138,7 +138,7 @@ def test_shares_of_whole_segments_are_ratings() -> None:
 def test_a_judge_adds_what_its_differences_tell() -> None:
     """theta = lambda mean_N(f) + theta(Y - lambda x), with differences as f and x."""
     evalset, own = a_set(one_pair), judge()
-    sample = sample_of_set(evalset, "win", [own])
+    sample = make_sample(evalset, "win", [own])
     prediction = predict(sample)
     assert prediction is not None
     factor, values = prediction.factor, own.values
@@ -172,7 +172,7 @@ def test_intervals_hold() -> None:
     for seed in range(25):
         pair = np.random.default_rng(seed).integers(0, 3, SEGMENTS).tolist()
         pairs = tuple(base.pairs[3 * i + one] for i, one in enumerate(pair))
-        sample = sample_of_set(replace(base, pairs=pairs), "win", [])
+        sample = make_sample(replace(base, pairs=pairs), "win", [])
         found = [estimate_system(sample, k, None, True).interval for k in range(3)]
         held += [one.low <= wins[k].sum() / 2 <= one.high for k, one in enumerate(found)]
     assert np.mean(held) >= 0.93

@@ -15,14 +15,14 @@ from judge.judges import given as values_of
 
 from karat.llm.interview import InvalidAnswer
 from karat.llm.pairs import read_preference
-from karat.llm.ratings import Scale, read_ratings
+from karat.llm.ratings import RatingScale, read_ratings
 from karat.llm.supports import read_supports
 from karat.llm.task_prompts import RATINGS, task_prompt
 from karat.nuggets.drafting import read_facts
 
 TEXTS = {"1": "A cat sat.", "2": ""}
 READERS: dict[str, Callable[[str], Any]] = {
-    "ratings": partial(read_ratings, TEXTS, Scale(1, 5, "higher")),
+    "ratings": partial(read_ratings, TEXTS, RatingScale(1, 5, "higher")),
     "pairs": partial(read_preference, TEXTS),
     "supports": partial(read_supports, TEXTS["1"], ["1", "2"]),
     "facts": partial(read_facts, ["A cat sat.", "It ran."], 3),

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from karat.llm.interview import InvalidAnswer, json_object, occurs
-from karat.llm.ratings import Rating, Scale, read_ratings
+from karat.llm.ratings import Rating, RatingScale, read_ratings
 from karat.llm.supports import Support, read_supports
 
 TEXTS = {"1": "A cat\n sat down.", "2": ""}
-SCALE = Scale(1, 5, "higher")
+SCALE = RatingScale(1, 5, "higher")
 
 
 def answer(first: object, second: object = None, **more: object) -> str:
@@ -77,7 +77,7 @@ def test_invalid_ratings(text: str, why: str) -> None:
 )
 def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: bool) -> None:
     text = json.dumps({"answers": [{"id": "1", "evidence": "", "value": value}]})
-    scale = Scale(1, 5, better)
+    scale = RatingScale(1, 5, better)
     if valid:
         assert read_ratings({"1": "words"}, scale, text) == {"words": Rating(value, "")}
     else:

@@ -18,7 +18,7 @@ from karat.llm.report import (
     usage_tables,
 )
 from karat.llm.requests import Totals, Usage
-from karat.llm.results import MissingRow, ModelPairs, ModelRatings, PairRow, PositionBias
+from karat.llm.results import JudgedPairRow, MissingRow, ModelPairs, ModelRatings, PositionBias
 from karat.llm.results import RatingRow as Row
 from karat.meta.judge_agreement import JudgeRow
 
@@ -77,7 +77,10 @@ def test_ratings(found: ModelRatings, told: tuple[str, ...]) -> None:
     ],
 )
 def test_pairs(bias: PositionBias, told: list[str]) -> None:
-    rows = (PairRow("1", "a", "b", 1, "", False, 2), PairRow("2", "a", "b", 0.5, "", True, 2))
+    rows = (
+        JudgedPairRow("1", "a", "b", 1, "", False, 2),
+        JudgedPairRow("2", "a", "b", 0.5, "", True, 2),
+    )
     found = ModelPairs("mine", "gpt", rows, 2, (), USAGE, bias=bias)
     first, second, *others = pairs_answer(found)
     assert first == "gpt compared 2 of 2 pairs of outputs of mine."

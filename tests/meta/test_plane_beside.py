@@ -209,7 +209,7 @@ def test_groupings_have_names_that_parse_back(name: str) -> None:
 
 def test_a_program_adds_a_grouping_by_its_name() -> None:
     @dataclass(frozen=True)
-    class Alternate(kt.Named):
+    class Alternate(kt.NamedSettings):
         """Every other segment."""
 
         name: ClassVar[str] = "alternate"

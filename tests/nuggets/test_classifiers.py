@@ -21,7 +21,7 @@ from karat.nuggets.prediction.pool import Floats, Ints, Pool
 from karat.nuggets.prediction.predictions import Calibrated, classifiers, parse_classifier
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress
-from karat.settings import Named, setting
+from karat.settings import NamedSettings, setting
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet(
@@ -59,7 +59,7 @@ def test_a_classifier_parses_back(one: Paper) -> None:
         ),
     ],
 )
-def test_the_grammar(text: str, value: Named) -> None:
+def test_the_grammar(text: str, value: NamedSettings) -> None:
     assert parse_classifier(text) == value
     assert parse_classifier(text) != Paper()
 
@@ -87,7 +87,7 @@ def test_bad_classifiers(text: str, sentence: str) -> None:
 
 
 @dataclass(frozen=True)
-class Length(Named):
+class Length(NamedSettings):
     """Long responses carry everything."""
 
     name: ClassVar[str] = "length"

@@ -18,7 +18,7 @@ from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import count_weights, pooled_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.settings import Named
+from karat.settings import NamedSettings
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet(
@@ -28,7 +28,7 @@ FINAL = f"|karat={kt.__version__}"
 END = f"idf=pooled|interval=these{FINAL}"
 
 
-def signed(rule: Named | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
+def signed(rule: NamedSettings | None = None, nuggets: NuggetSet = SET, **more: object) -> str:
     return kt.score_nuggets(nuggets, classifier=rule, **more).signature  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from karat.cli.options import ENDINGS
 from karat.evalset.catalogue import KnownSet, SetFormat
 from karat.evalset.loading import KNOWN
 from karat.registry import KINDS, declared, load, registry_of
-from karat.settings import Named, to_text
+from karat.settings import NamedSettings, to_text
 from tools.docs.markdown import code, escaped, table
 
 FORMATS = {
@@ -83,7 +83,7 @@ def _sections(described: dict[str, tuple[str, str]]) -> Iterator[str]:
                 ["Name", "Meaning"], ([code(n), _meaning(n, entry)] for n, entry in entries)
             )
         for name, entry in entries:
-            if isinstance(entry, type) and issubclass(entry, Named) and entry.settings():
+            if isinstance(entry, type) and issubclass(entry, NamedSettings) and entry.settings():
                 yield from (f"### Settings of `{name}`", _settings(entry))
 
 
@@ -118,7 +118,7 @@ def _format(set_format: SetFormat) -> str:
     return " ".join([*sentences, "Karat can write it." if set_format.writer else ""])
 
 
-def _settings(cls: type[Named]) -> str:
+def _settings(cls: type[NamedSettings]) -> str:
     rows = [
         [code(f.name), code(to_text(f.default)), escaped(f.metadata["help"])]
         for f in cls.settings()

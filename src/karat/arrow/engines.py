@@ -15,9 +15,9 @@ from typing import ClassVar, Protocol, TypeVar
 
 from karat.arrow.pieces import Piece
 from karat.errors import InputError
-from karat.progress import Stop, as_threads, in_order
+from karat.progress import Stop, map_in_order, n_threads
 from karat.registry import Registry
-from karat.settings import Named, parse_setting, parse_settings, setting
+from karat.settings import NamedSettings, parse_setting, parse_settings, setting
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Work(Protocol[T_co]):
     ) -> T_co: ...
 
 
-class Engine(Named):
+class Engine(NamedSettings):
     """A way to run work on pieces: a value with settings, such as `dask:workers=4`."""
 
     kind: ClassVar[str] = "engines"
@@ -92,7 +92,7 @@ class Local(Engine):
     @contextmanager
     def running(self, pieces: int) -> Iterator[LocalRunner]:
         """Run in this process."""
-        yield LocalRunner(as_threads(self.threads))
+        yield LocalRunner(n_threads(self.threads))
 
 
 class LocalRunner:
@@ -110,7 +110,7 @@ class LocalRunner:
             for at, piece in enumerate(pieces):
                 yield at, work(piece, self._threads, stop, report)
             return
-        yield from enumerate(in_order(partial(work, stop=stop), pieces, self._threads, stop))
+        yield from enumerate(map_in_order(partial(work, stop=stop), pieces, self._threads, stop))
 
 
 ENGINES: Registry[type[Engine]] = Registry(

@@ -19,7 +19,7 @@ from karat.arrow.batches import RowRange, TableBatch
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Counting, cuts_of
-from karat.progress import Stop, as_threads, in_order
+from karat.progress import Stop, map_in_order, n_threads
 from karat.scoring import Collected, compact
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
@@ -115,9 +115,9 @@ class Measure:
             systems = [zip(*found, strict=True) for found in zip(*runs, strict=True)]
             return self._part(batch, [[np.concatenate(run) for run in own] for own in systems])
 
-        workers = as_threads(threads)
+        workers = n_threads(threads)
         done = map(work, ranges)
-        yield from done if workers == 1 else in_order(work, ranges, workers, count.stop)
+        yield from done if workers == 1 else map_in_order(work, ranges, workers, count.stop)
 
     def _part(self, batch: TableBatch, tables: list[list[NDArray[Any]]]) -> Part:
         """Return what was counted for each column of candidates and each metric."""

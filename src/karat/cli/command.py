@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 from karat.cli.parameters import COMMON, HEADINGS
 from karat.errors import quoted
 
-MOST_LINES = 45
+MAX_HELP_LINES = 45
 """Lines of help that fit a screen, WIDTH columns wide."""
 WIDTH = 100
 _FEW = 8
@@ -72,38 +72,42 @@ class Command(Helpful):
         return [*params, _HELP_ALL, help]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        whole = self.shows_all(ctx)
-        left = []
+        shows_all = self.shows_all(ctx)
+        hidden_headings = []
         for heading, records in self.sections(ctx).items():
-            if whole or heading == COMMON:
+            if shows_all or heading == COMMON:
                 with formatter.section(heading):
                     formatter.write_dl(records)
             else:
-                left.append(heading)
-        if not whole:
+                hidden_headings.append(heading)
+        if not shows_all:
             formatter.write_paragraph()
             more = f"{ctx.command_path} --help-all"
-            formatter.write_text(f"Run `{more}` for more options: {_listed(left)}.")
+            formatter.write_text(f"Run `{more}` for more options: {_listed(hidden_headings)}.")
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the help of all options by heading; few options have none."""
-        found: dict[str, list[tuple[str, str]]] = {COMMON: []}
-        few = sum(1 for _ in _records(self.params, ctx)) <= _FEW
+        records_by_heading: dict[str, list[tuple[str, str]]] = {COMMON: []}
+        is_short = sum(1 for _ in _records(self.params, ctx)) <= _FEW
         for param, record in _records(self.get_params(ctx), ctx):
-            heading = COMMON if few else getattr(param, "heading", COMMON)
+            heading = COMMON if is_short else getattr(param, "heading", COMMON)
             if param is not _HELP_ALL:
-                found.setdefault(heading, []).append(record)
-        return {heading: found[heading] for heading in HEADINGS if heading in found}
+                records_by_heading.setdefault(heading, []).append(record)
+        return {
+            heading: records_by_heading[heading]
+            for heading in HEADINGS
+            if heading in records_by_heading
+        }
 
     def shows_all(self, ctx: click.Context) -> bool:
         """Return whether all options are shown: if they fit, or if they were asked for."""
         if ctx.meta.get(_ALL):
             return True
         ctx.meta[_ALL] = True
-        measured = click.HelpFormatter(width=WIDTH - 2)  # Click leaves two columns free
-        self.format_help(ctx, measured)
+        formatter = click.HelpFormatter(width=WIDTH - 2)  # Click leaves two columns free
+        self.format_help(ctx, formatter)
         del ctx.meta[_ALL]
-        return len(measured.getvalue().splitlines()) <= MOST_LINES
+        return len(formatter.getvalue().splitlines()) <= MAX_HELP_LINES
 
 
 class Group(Helpful, click.Group):
@@ -205,17 +209,17 @@ def _unknown_option(error: click.NoSuchOption, command: click.Command, typed: Se
     # `-tok` where click found the unknown letter `-t`
     habits = (word for word in typed if word in {**_SACREBLEU, **_SAME})
     name = next((word for word in habits if word.startswith(error.option_name)), error.option_name)
-    known = [opt for param in command.params for opt in param.opts if opt.startswith("--")]
-    close = list(error.possibilities or [])
-    if not close and len(name) == 2:  # for `-b`, the long options that begin with b
-        close = [option for option in known if option.startswith(f"--{name[1]}")]
+    option_names = [opt for param in command.params for opt in param.opts if opt.startswith("--")]
+    similar = list(error.possibilities or [])
+    if not similar and len(name) == 2:  # for `-b`, the long options that begin with b
+        similar = [option for option in option_names if option.startswith(f"--{name[1]}")]
     text = f"No such option '{name}'."
-    habit = _SACREBLEU.get(_SAME.get(name, name)) if "--reference" in known else None
-    if close and not (habit and len(name) > 2):  # a letter may be meant for either, a word is not
-        text += f" Did you mean {' or '.join(sorted(close))}?"
+    habit = _SACREBLEU.get(_SAME.get(name, name)) if "--reference" in option_names else None
+    if similar and not (habit and len(name) > 2):  # a letter may be meant for either, a word is not
+        text += f" Did you mean {' or '.join(sorted(similar))}?"
     if habit:
         text += f" sacreBLEU's {name}, {habit}."
-    return text + ("" if close or habit else _example(error, command))
+    return text + ("" if similar or habit else _example(error, command))
 
 
 def _example(error: click.UsageError, command: click.Command) -> str:
@@ -255,8 +259,8 @@ class Commands(Group):
     """A group that imports a command only to run it."""
 
     def __init__(self, *args: Any, listed: Listed, **kwargs: Any) -> None:
-        shown = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
-        super().__init__(*args, context_settings=shown, **kwargs)
+        context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
+        super().__init__(*args, context_settings=context_settings, **kwargs)
         self.listed = listed
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -276,16 +280,16 @@ class Commands(Group):
         """Offer words: the second one of a name is offered after the first (`second_words`)."""
         return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
-    def called(self, typed: Sequence[str]) -> click.Command:
+    def called(self, words: Sequence[str]) -> click.Command:
         """The command that some words call: this group, one of its commands, or one of theirs."""
-        name, rest = self._split(typed)
+        name, rest = self._split(words)
         if name not in self.listed:
             return self
-        found = self._load(name)
-        if isinstance(found, Commands):
-            return found.called(rest)
-        below = found.commands if isinstance(found, click.Group) else {}
-        return below.get(rest[0], found) if rest else found
+        command = self._load(name)
+        if isinstance(command, Commands):
+            return command.called(rest)
+        subcommands = command.commands if isinstance(command, click.Group) else {}
+        return subcommands.get(rest[0], command) if rest else command
 
     def _split(self, typed: Sequence[str]) -> tuple[str, list[str]]:
         """Return the name of the command, of two words where there is such a one, and the rest."""
@@ -300,12 +304,12 @@ class Commands(Group):
 
             hint = nearest(args[0], self.listed) or f" (there are {', '.join(self.listed)})"
             raise click.UsageError(f"no command {quoted(args[0])}{hint}")
-        called, rest = self._split(args)
-        name, command, rest = super().resolve_command(ctx, [called, *rest])
+        command_name, words = self._split(args)
+        name, command, words = super().resolve_command(ctx, [command_name, *words])
         if command is not None and not isinstance(command, click.Group):
-            ctx.meta[TYPED] = tuple(rest)
-            refuse_numbers_after_flags(command, rest)
-        return name, command, rest
+            ctx.meta[TYPED] = tuple(words)
+            refuse_numbers_after_flags(command, words)
+        return name, command, words
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

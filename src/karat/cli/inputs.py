@@ -297,14 +297,14 @@ def check_reference_names(candidates: Sequence[str], references: Sequence[str]) 
                 )
     preceding = _preceding_references(candidates)
     for path in candidates:
-        others = [candidate for candidate in candidates if candidate != path]
+        other_paths = [candidate for candidate in candidates if candidate != path]
         shape = _name_shape(preceding[path]) if path in preceding else None
         looks_like_preceding = shape == _name_shape(path) and any(
-            _name_shape(candidate) != shape for candidate in others
+            _name_shape(candidate) != shape for candidate in other_paths
         )
         name = os.path.basename(path).lower()
         is_reference_name = _REFERENCE_NAME.search(name) and not _REFERENCE_FREE_NAME.search(name)
-        if others and (is_reference_name or looks_like_preceding):
+        if other_paths and (is_reference_name or looks_like_preceding):
             raise InputError(
                 f"{path} would be scored as a system, but looks like a reference: write -r before "
                 f"each reference (-r {path}); to score it anyway, name it: human={path}"

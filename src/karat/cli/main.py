@@ -110,9 +110,9 @@ def run() -> None:
 
 def main(args: list[str]) -> int:
     """Run the command line; the exit code."""
-    asked = os.environ.get("_KARAT_COMPLETE")
-    if asked:
-        return shell_complete(cli, {}, "karat", "_KARAT_COMPLETE", asked)
+    completion_request = os.environ.get("_KARAT_COMPLETE")
+    if completion_request:
+        return shell_complete(cli, {}, "karat", "_KARAT_COMPLETE", completion_request)
     try:
         # Not cli.main(), which has its own ideas of closed pipes and Ctrl-C.
         with cli.make_context("karat", args or ["--help"]) as context:
@@ -137,20 +137,20 @@ _KEEPING = ("--shards", "--work")
 _GOES_ON = "finished parts are kept: run the same command again to continue"
 
 
-def _sentence(error: BaseException, typed: list[str]) -> tuple[str, int]:
+def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
     """Return the message for an error, and the exit code."""
     if isinstance(error, click.ClickException):
-        return usage_sentence(error, cli.called(typed), typed), 2
+        return usage_sentence(error, cli.called(words), words), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
-        kept = any(word.partition("=")[0] in _KEEPING for word in typed)
-        return f"interrupted; {_GOES_ON if kept else 'nothing was written'}", 130
+        keeps_parts = any(word.partition("=")[0] in _KEEPING for word in words)
+        return f"interrupted; {_GOES_ON if keeps_parts else 'nothing was written'}", 130
     if isinstance(error, MemoryError):
         return "not enough memory", 2
     if not isinstance(error, KaratError):
         if not plugins():
             raise error
-        used = f"with {', '.join(plugins())} in use"  # not ours alone to explain
-        return f"{type(error).__name__} {used}: {error}", 2
+        packages = f"with {', '.join(plugins())} in use"  # not ours alone to explain
+        return f"{type(error).__name__} {packages}: {error}", 2
     return str(error), 2
 
 

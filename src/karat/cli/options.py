@@ -24,16 +24,16 @@ from karat.cli.parameters import (
     choice,
     combine,
     flag,
+    integer,
     named,
     option,
     path,
-    whole,
 )
 from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.settings import MOST_TRIALS
+from karat.settings import MAX_TRIALS
 
 if TYPE_CHECKING:
     from karat.cli.inputs import InputFiles, SetInput
@@ -66,8 +66,8 @@ def complete_set(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     """Second words of a command's name and the names of known sets; where none fits, files."""
     from karat.evalset.loading import KNOWN
 
-    known = [name for name in KNOWN if name.startswith(incomplete)]
-    names = [CompletionItem(name) for name in [*second_words(ctx, incomplete), *known]]
+    set_names = [name for name in KNOWN if name.startswith(incomplete)]
+    names = [CompletionItem(name) for name in [*second_words(ctx, incomplete), *set_names]]
     return names or [CompletionItem(incomplete, type="file")]
 
 
@@ -100,10 +100,10 @@ class _FilesOrSet(_TextFormats):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Return formats of sets; of files, too, unless a set is named."""
-        found = super().shell_complete(ctx, incomplete)
+        file_formats = super().shell_complete(ctx, incomplete)
         sets = [name for name in registry_of("formats") if name.startswith(incomplete)]
-        files = [] if ctx.params.get("evalset") else found
-        return [*files, *map(CompletionItem, sets)]
+        offered = [] if ctx.params.get("evalset") else file_formats
+        return [*offered, *map(CompletionItem, sets)]
 
 
 _read_files_as = partial(
@@ -164,10 +164,10 @@ signature = option(
 threads = option(
     "--threads",
     "Number of threads. Results do not depend on it. Default: all processors.",
-    whole(min=1),
+    integer(min=1),
     heading=ADVANCED,
 )
-seed = option("--seed", "Seed of the random numbers.", whole(min=0), 12345, heading=TESTS)
+seed = option("--seed", "Seed of the random numbers.", integer(min=0), 12345, heading=TESTS)
 dimensions = option(
     "-d --dimension dimensions",
     "Dimension that was judged, such as fluency. Repeat for several. Default: all.",
@@ -212,8 +212,8 @@ def resampling(
     **more: Any,
 ) -> Callable[[F], F]:
     """Return `--resamples`; 0 and None are defaults that help does not show."""
-    kept = {"heading": TESTS, "show_default": bool(default), **more}
-    return option("--resamples", help, whole(least, MOST_TRIALS), default, **kept)
+    settings = {"heading": TESTS, "show_default": bool(default), **more}
+    return option("--resamples", help, integer(least, MAX_TRIALS), default, **settings)
 
 
 resamples = resampling()
@@ -225,7 +225,7 @@ test = option("--test", "Paired test.", choice("bootstrap", "randomization"), "b
 trials = option(
     "--trials",
     "Number of trials of the randomization test. Default: 10000.",
-    whole(1, MOST_TRIALS),
+    integer(1, MAX_TRIALS),
     heading=TESTS,
 )
 charts = option(
@@ -318,7 +318,7 @@ def format_of(path: str, value: str | None) -> str:
     """Return the format of a report: the one that was asked for, or that of its ending."""
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
-        ends = f"use one of {', '.join(f'.{known}' for known in ENDINGS)}"
+        ends = f"use one of {', '.join(f'.{suffix}' for suffix in ENDINGS)}"
         raise OutputError(f"{path}: cannot write .{ending} files; {ends}")
     return value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
 
@@ -330,8 +330,8 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return a format; entry points are read if it is not Karat's."""
-        known = value in registry_of("renderers")
-        return value if known else super().convert(value, param, ctx)
+        is_registered = value in registry_of("renderers")
+        return value if is_registered else super().convert(value, param, ctx)
 
 
 def output(function: F) -> F:
@@ -356,13 +356,13 @@ wide = flag(
 )
 
 
-def segment_options(what: str) -> Callable[[F], F]:
-    """Add `--segment N` and `--worst N`: which segments are shown; `what` they are called."""
-    worst = option("--worst", f"Show the N {what}s with the lowest scores.", whole(min=1))
+def segment_options(unit: str) -> Callable[[F], F]:
+    """Add `--segment N` and `--worst N`: which segments are shown; `unit` they are called."""
+    worst = option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1))
     numbered = option(
         "-s --segment segments",
-        f"Number of the {what} to show, from 1. Repeat for several. Default: 1.",
-        whole(min=1),
+        f"Number of the {unit} to show, from 1. Repeat for several. Default: 1.",
+        integer(min=1),
         multiple=True,
     )
     return lambda function: numbered(worst(function))

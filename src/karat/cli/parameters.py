@@ -20,7 +20,7 @@ path = click.Path()
 path.name = "file"  # which help shows as FILE
 
 
-class whole(click.IntRange):  # noqa: N801 - a kind of values, as `path` is
+class integer(click.IntRange):  # noqa: N801 - a kind of values, as `path` is
     """The kind of whole numbers between two limits: `whole(min, max)`."""
 
     name = "n"
@@ -55,8 +55,8 @@ _LIMITS = re.compile(r"  \[([^][]*)\]$")
 
 def _without_limits(extra: re.Match[str]) -> str:
     """Return what click shows after the help, `default: 0; x>=0`, without `x>=0`."""
-    kept = [item for item in extra[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
-    return f"  [{'; '.join(kept)}]" if kept else ""
+    items = [item for item in extra[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
+    return f"  [{'; '.join(items)}]" if items else ""
 
 
 class Option(click.Option):
@@ -86,9 +86,9 @@ class Listing(Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the two columns of the help, with all names."""
         *names, last = self.names()
-        spelled, told = super().get_help_record(ctx) or ("", "")
+        spelling, help_text = super().get_help_record(ctx) or ("", "")
         listed = f"{', '.join(names)} or {last}" if names else last
-        return spelled, told.replace("{names}", listed)
+        return spelling, help_text.replace("{names}", listed)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
@@ -100,7 +100,7 @@ def choice(*names: str) -> click.Choice[str]:
     return click.Choice(names)
 
 
-MOST_NUMBERS = 10_000
+MAX_RANGE = 10_000
 """Numbers that one range such as 1-25 may have."""
 
 
@@ -114,7 +114,7 @@ class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in 
     ) -> tuple[int, ...]:
         if isinstance(value, tuple):
             return value
-        found: list[int] = []
+        numbers: list[int] = []
         for part in str(value).split(","):
             low, dash, high = (text.strip() for text in part.partition("-"))
             ends = [low, high] if dash else [low]
@@ -123,11 +123,11 @@ class WholeNumbers(click.ParamType):  # type: ignore[type-arg]  # no generic in 
                     f"found {part!r}, expected whole numbers such as 1,2,5 or 1-25", param, ctx
                 )
             first, last = int(ends[0]), int(ends[-1])
-            if not 1 <= first <= last < first + MOST_NUMBERS:
-                rising = f"numbers from 1, a range in rising order of at most {MOST_NUMBERS:,}"
+            if not 1 <= first <= last < first + MAX_RANGE:
+                rising = f"numbers from 1, a range in rising order of at most {MAX_RANGE:,}"
                 self.fail(f"found {part!r}, expected {rising}", param, ctx)
-            found += range(first, last + 1)
-        return tuple(found)
+            numbers += range(first, last + 1)
+        return tuple(numbers)
 
 
 class Gigabytes(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
@@ -139,15 +139,15 @@ class Gigabytes(click.ParamType):  # type: ignore[type-arg]  # no generic in cli
         if isinstance(value, int):
             return value
         try:
-            found = float(value)
+            gigabytes = float(value)
         except ValueError:
-            found = math.nan
-        if not 0 < found <= MOST_GIGABYTES:
+            gigabytes = math.nan
+        if not 0 < gigabytes <= MAX_GIGABYTES:
             self.fail(f"{value} is not a number of gigabytes, such as 0.5 or 16.", param, ctx)
-        return int(found * 2**30)
+        return int(gigabytes * 2**30)
 
 
-MOST_GIGABYTES = 1 << 30
+MAX_GIGABYTES = 1 << 30
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1

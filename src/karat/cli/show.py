@@ -92,8 +92,8 @@ def show(report: Document | Result, format: str, path: str | None) -> None:
 
 def takes_color() -> bool:
     """Return whether standard output is a terminal that wants colour."""
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return sys.stdout.isatty() and wanted
+    allows_color = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and allows_color
 
 
 def say(text: Iterable[str], path: str | None) -> None:
@@ -129,20 +129,22 @@ def write_charts(charts: Sequence[Chart], folder: str | None) -> None:
     from karat.report.render.svg import chart_file
 
     os.makedirs(folder, exist_ok=True)
-    for chart, name in zip(charts, _names([chart.title for chart in charts]), strict=True):
+    for chart, name in zip(
+        charts, _chart_file_names([chart.title for chart in charts]), strict=True
+    ):
         for kind in KINDS:
             write_atomically(os.path.join(folder, f"{name}.{kind}"), chart_file(chart, kind))
 
 
-def _names(titles: Sequence[str]) -> list[str]:
+def _chart_file_names(titles: Sequence[str]) -> list[str]:
     """File names for titles, numbered where two would be the same."""
-    found: list[str] = []
+    names: list[str] = []
     for title in titles:
-        kept = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
-        plain = name = "-".join(part for part in kept.split("-") if part)[:100]
+        cleaned = "".join(c if c.isalnum() or c in "=.-" else "-" for c in title.lower())
+        plain = name = "-".join(part for part in cleaned.split("-") if part)[:100]
         number = 1
-        while name in found:
+        while name in names:
             number += 1
             name = f"{plain}-{number}"
-        found.append(name)
-    return found
+        names.append(name)
+    return names

@@ -16,9 +16,9 @@ from karat.cli.parameters import (
     Listing,
     bundle,
     flag,
+    integer,
     option,
     path,
-    whole,
 )
 from karat.cli.show import check_different, check_output
 from karat.errors import InputError, quoted
@@ -172,6 +172,6 @@ buckets = option(
     "--buckets",
     "Resample N buckets of segments instead of single segments; 0 for never. Default: 4096 above "
     "two million segments.",
-    whole(0, 1 << 16),
+    integer(0, 1 << 16),
     heading=TESTS,
 )

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted
 from karat.estimation.estimate_results import notes_of
-from karat.estimation.estimates import FEWEST, check_judges
-from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.estimates import MIN_LABELS, check_judges
+from karat.estimation.evalset_samples import make_sample
 from karat.estimation.samples import JudgeValues, Sample, judge_values
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COLUMNS = ("prediction", "outputs", "residual", "labels")
 
 
-class Asked(NamedTuple):
+class EstimateOptions(NamedTuple):
     """The dimension to estimate, judges by name, and the unit that was drawn."""
 
     dimension: str
@@ -76,20 +76,20 @@ class EstimateRows:
         """Return the rows of some segments of a system."""
         if system not in self._systems:
             raise InputError(f"{self.sample.name} has no system {quoted(system)}: score the set")
-        places = [self._segments.get(str(one), -1) for one in segments]
-        if -1 in places:
-            which = quoted(segments[places.index(-1)])
-            raise InputError(f"{self.sample.name} has no segment {which}: score the set")
-        found: Floats = self.table[self._systems[system], places]
-        return found
+        indices = [self._segments.get(str(segment), -1) for segment in segments]
+        if -1 in indices:
+            missing = quoted(segments[indices.index(-1)])
+            raise InputError(f"{self.sample.name} has no segment {missing}: score the set")
+        rows: Floats = self.table[self._systems[system], indices]
+        return rows
 
 
 def estimate_rows(
-    evalset: EvalSet, asked: Asked, threads: int | None, progress: Progress
+    evalset: EvalSet, options: EstimateOptions, threads: int | None, progress: Progress
 ) -> EstimateRows:
     """Return the rows of all outputs of a set; refuse labels that nothing can be estimated from."""
-    values = judge_values(evalset, asked.judges, asked.dimension, threads, progress)
-    sample = sample_of_set(evalset, asked.dimension, values, asked.unit)
+    values = judge_values(evalset, options.judges, options.dimension, threads, progress)
+    sample = make_sample(evalset, options.dimension, values, options.unit)
     _check_unit(sample)
     _check_labels(sample)
     check_judges(sample)
@@ -115,11 +115,11 @@ def _check_unit(sample: Sample) -> None:
 
 def _check_labels(sample: Sample) -> None:
     for system, n in zip(sample.systems, sample.known.sum(axis=1).tolist(), strict=True):
-        if n < FEWEST:
+        if n < MIN_LABELS:
             labels = "no labels" if not n else "1 label" if n == 1 else f"{n} labels"
             raise InputError(
                 f"{sample.name}: system {quoted(system)} has {labels} for "
-                f"{quoted(sample.dimension)}: label at least {FEWEST} segments, or leave it out"
+                f"{quoted(sample.dimension)}: label at least {MIN_LABELS} segments, or leave it out"
             )
 
 
@@ -144,7 +144,7 @@ def _notes(
     sample: Sample, prediction: Prediction | None, judges: Sequence[JudgeValues]
 ) -> Iterator[str]:
     """Yield what a reader of the scores should know."""
-    yield from notes_of(sample, (), [(one.missing, "") for one in judges], prediction, False)
+    yield from notes_of(sample, (), [(judge.missing, "") for judge in judges], prediction, False)
     yield "Intervals from resampled segments are for new segments like those of the set."
 
 
@@ -192,19 +192,19 @@ class HumanEstimate(Metric):
         """Return this metric with the labels and judges of a set."""
         if evalset is None:
             raise self._without_set()
-        asked = Asked(self._dimension(evalset), self._judges(evalset), self.unit)
-        made = copy.copy(self)
-        made.__dict__["found"] = rows = estimate_rows(evalset, asked, threads, progress)
+        options = EstimateOptions(self._dimension(evalset), self._judges(evalset), self.unit)
+        metric = copy.copy(self)
+        metric.__dict__["found"] = rows = estimate_rows(evalset, options, threads, progress)
         if self.digest not in (None, rows.digest):
-            told = f"labels and judges of {evalset.name} have the digest {rows.digest}"
-            raise MetricError(f"{self}: {told}: they are not those of the signature")
-        return (made,)
+            problem = f"labels and judges of {evalset.name} have the digest {rows.digest}"
+            raise MetricError(f"{self}: {problem}: they are not those of the signature")
+        return (metric,)
 
     def _dimension(self, evalset: EvalSet) -> str:
         names = evalset.chosen_dimensions(() if self.dimension is None else (self.dimension,))
         if len(names) > 1:
-            every = f"{evalset.name} has the dimensions {', '.join(names)}"
-            raise InputError(f"{self}: {every}: name one, as in estimate:dimension={names[0]}")
+            problem = f"{evalset.name} has the dimensions {', '.join(names)}"
+            raise InputError(f"{self}: {problem}: name one, as in estimate:dimension={names[0]}")
         return names[0]
 
     def _judges(self, evalset: EvalSet) -> Sequence[str]:
@@ -216,8 +216,8 @@ class HumanEstimate(Metric):
         return re.split(r"\+(?=[^+])", self.judge)  # chrf++ is one name
 
     def _without_set(self) -> InputError:
-        told = "human scores are estimated from those of an evaluation set, and none is scored"
-        return InputError(f"{self}: {told}: name one with --set")
+        problem = "human scores are estimated from those of an evaluation set, and none is scored"
+        return InputError(f"{self}: {problem}: name one with --set")
 
     @property
     def sign(self) -> int:
@@ -240,10 +240,10 @@ class HumanEstimate(Metric):
         if self.found is None:
             raise self._without_set()
         outputs, ids = pairs.outputs, pairs.outputs.segments()
-        made = np.zeros((outputs.count, len(COLUMNS)))
+        table = np.zeros((outputs.count, len(COLUMNS)))
         for system, places in outputs.by_system():
-            made[places] = self.found.of(system, [ids[i] for i in places.tolist()])
-        return made
+            table[places] = self.found.of(system, [ids[i] for i in places.tolist()])
+        return table
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         """The mean prediction, corrected by the mean residual of labels; NaN without outputs.
@@ -268,9 +268,13 @@ class HumanEstimate(Metric):
 
     def _full(self, name: str) -> str:
         """Return a setting as signatures have it: with what was found in the set."""
-        found = self.found
-        if found is None or name == "unit":
+        set_rows = self.found
+        if set_rows is None or name == "unit":
             return super()._full(name)
-        judges = "+".join(found.sample.judges) or None
-        own = {"dimension": found.sample.dimension, "judge": judges, "digest": found.digest}
-        return to_text(own[name])
+        judges = "+".join(set_rows.sample.judges) or None
+        values = {
+            "dimension": set_rows.sample.dimension,
+            "judge": judges,
+            "digest": set_rows.digest,
+        }
+        return to_text(values[name])

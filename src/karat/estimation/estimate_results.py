@@ -132,27 +132,29 @@ class Estimate(Result):
     @property
     def ratio(self) -> float:
         """The mean width of intervals with judges, over those by people alone; NaN without any."""
-        return mean_known([row.ratio for row in self.with_judges])
+        return mean_without_nan([row.ratio for row in self.with_judges])
 
     @property
     def worth(self) -> float:
         """Further labelled units that would give people alone such widths; NaN without widths."""
         rows, finite = self.with_judges, self.finite
-        return mean_known([labels_worth(row.ratio, row.labels, row.units, finite) for row in rows])
+        return mean_without_nan(
+            [labels_worth(row.ratio, row.labels, row.units, finite) for row in rows]
+        )
 
     @property
     def signature(self) -> str:
         """All settings that change the numbers, and a digest of the data."""
-        asked = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
-        judges = "\n".join(one.signature for one in self.judges)
-        own = f"estimate:{asked}|data={self.data}|karat={__version__}"
-        return own + (f"\n{judges}" if judges else "")
+        settings = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
+        judges = "\n".join(judge.signature for judge in self.judges)
+        method = f"estimate:{settings}|data={self.data}|karat={__version__}"
+        return method + (f"\n{judges}" if judges else "")
 
 
-def mean_known(values: Sequence[float]) -> float:
+def mean_without_nan(values: Sequence[float]) -> float:
     """Return the mean of the numbers that there are."""
-    found = [value for value in values if not isnan(value)]
-    return sum(found) / len(found) if found else nan
+    numbers = [value for value in values if not isnan(value)]
+    return sum(numbers) / len(numbers) if numbers else nan
 
 
 def _text(value: object) -> str:
@@ -172,39 +174,39 @@ def notes_of(
 ) -> Iterator[str]:
     """Yield what a reader of the estimates should know."""
     yield from sample.notes
-    yield from _drawn(sample, finite)
+    yield from _sampling_notes(sample, finite)
     yield from _forms(sample, rows)
     yield from _judges(sample, rows, worths, prediction)
 
 
-def _drawn(sample: Sample, finite: bool) -> Iterator[str]:
+def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
     """State how units were drawn, and warn where they do not look random."""
     labelled: Flags = np.asarray(sample.known.any(axis=0))
-    n, whole = int(labelled.sum()), len(labelled)
+    n, total = int(labelled.sum()), len(labelled)
     if sample.partly is not None and sample.partly.any():
-        yield from _partly(sample, finite)
-        if n == whole:
+        yield from _partial_notes(sample, finite)
+        if n == total:
             return
-    elif n == whole:
+    elif n == total:
         return
     recorded = not np.isnan(sample.design.probability[labelled]).all()
     if recorded:
         return
     yield (
-        f"Labels are taken as drawn at random, {n:,} of {whole:,} {sample.unit}s: no draws were "
+        f"Labels are taken as drawn at random, {n:,} of {total:,} {sample.unit}s: no draws were "
         "given."
     )
-    if labelled[:n].all() or labelled[whole - n :].all():
-        where = "first" if labelled[:n].all() else "last"
+    if labelled[:n].all() or labelled[total - n :].all():
+        position = "first" if labelled[:n].all() else "last"
         yield (
-            f"Warning: the labelled {sample.unit}s are the {where} {n:,} of the set. If they were "
-            "not drawn at random, estimates and intervals can be wrong."
+            f"Warning: the labelled {sample.unit}s are the {position} {n:,} of the set. If they "
+            "were not drawn at random, estimates and intervals can be wrong."
         )
     for j, name in enumerate(sample.judges):
-        yield from _unlike(sample, labelled, j, name)
+        yield from _bias_notes(sample, labelled, j, name)
 
 
-def _partly(sample: Sample, finite: bool) -> Iterator[str]:
+def _partial_notes(sample: Sample, finite: bool) -> Iterator[str]:
     """State what intervals make of units that are labelled in part."""
     units = 0 if sample.partly is None else int(sample.partly.any(axis=0).sum())
     if sample.compared:
@@ -219,21 +221,24 @@ def _partly(sample: Sample, finite: bool) -> Iterator[str]:
         )
 
 
-def _unlike(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
+def _bias_notes(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
     """Warn where a judge finds labelled units better or worse than the others."""
     count = np.maximum(sample.present.sum(axis=0), 1)
     values = np.where(sample.present, sample.every[:, :, j], 0.0).sum(axis=0) / count
-    mine, others = values[labelled], values[~labelled]
-    if len(mine) < 2 or len(others) < 2:
+    labelled_values, other_values = values[labelled], values[~labelled]
+    if len(labelled_values) < 2 or len(other_values) < 2:
         return
-    error = sqrt(float(mine.var(ddof=1)) / len(mine) + float(others.var(ddof=1)) / len(others))
-    gap = float(mine.mean() - others.mean())
+    error = sqrt(
+        float(labelled_values.var(ddof=1)) / len(labelled_values)
+        + float(other_values.var(ddof=1)) / len(other_values)
+    )
+    gap = float(labelled_values.mean() - other_values.mean())
     if error > 0 and abs(gap) > FAR * error:
-        told = "higher" if gap > 0 else "lower"
+        direction = "higher" if gap > 0 else "lower"
         yield (
-            f"Warning: {name} rates the labelled {sample.unit}s {told} than the others "
-            f"({float(mine.mean()):.4g} against {float(others.mean()):.4g}, {abs(gap) / error:.1f} "
-            "standard errors): they may not have been drawn at random."
+            f"Warning: {name} rates the labelled {sample.unit}s {direction} than the others "
+            f"({float(labelled_values.mean()):.4g} against {float(other_values.mean()):.4g}, "
+            f"{abs(gap) / error:.1f} standard errors): they may not have been drawn at random."
         )
 
 

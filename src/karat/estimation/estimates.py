@@ -14,10 +14,10 @@ from karat.estimation.estimate_results import (
     EstimateDifference,
     EstimateRow,
     JudgeWorth,
-    mean_known,
+    mean_without_nan,
     notes_of,
 )
-from karat.estimation.evalset_samples import sample_of_set
+from karat.estimation.evalset_samples import make_sample
 from karat.estimation.planning import plan_draws, plan_units
 from karat.estimation.samples import UNITS, Sample, judge_values
 from karat.estimation.system_estimates import (
@@ -48,14 +48,14 @@ POPULATIONS = {
     "set": "the segments of the set",
     "new": "new segments like those of the set",
 }
-FEWEST = 10
+MIN_LABELS = 10
 """Labelled units below which nothing is estimated."""
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None where there is none."""
 
 
 def estimate(
-    given: Any,
+    source: Any,
     dimension: str | None = None,
     judges: Sequence[str | Metric] | str | Metric = (),
     *,
@@ -75,7 +75,7 @@ def estimate(
     """Estimate the human scores of systems from some labels and the values of judges.
 
     Args:
-        given: an evaluation set, its name or path, or a set of another registered kind.
+        source: an evaluation set, its name or path, or a set of another registered kind.
         dimension: dimension that people judged; it may be left out if there is one.
         judges: models that judged the set, scores that come with it, or metrics; by default the
             models that judged it.
@@ -92,47 +92,51 @@ def estimate(
         progress: function that is called with the progress.
         settings: further settings of the kind of set.
     """
-    asked = _listed("judges", judges, "judges or metrics")
-    out = _listed("exclude", exclude, "systems")
-    how: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
-    _check(how, dimension, draws, next, seed)
-    if type(given).__name__ in SET_KINDS:
-        own = load(SET_KINDS[type(given).__name__].estimate)
+    judge_names = _as_list("judges", judges, "judges or metrics")
+    excluded = _as_list("exclude", exclude, "systems")
+    options: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
+    _check(options, dimension, draws, next, seed)
+    if type(source).__name__ in SET_KINDS:
+        estimate_kind = load(SET_KINDS[type(source).__name__].estimate)
         if normalise != "none":
             raise InputError(f"normalise={normalise}: only ratings of an evaluation set are scaled")
-        how |= {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
-        check_settings(estimate, [own], settings)
-        found: Estimate = own(given, dimension, asked, out, progress=progress, **how, **settings)
-        return found
+        options |= {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
+        check_settings(estimate, [estimate_kind], settings)
+        result: Estimate = estimate_kind(
+            source, dimension, judge_names, excluded, progress=progress, **options, **settings
+        )
+        return result
     check_settings(estimate, [], settings)
-    evalset = as_evalset(given, progress).without(*out)
+    evalset = as_evalset(source, progress).without(*excluded)
     name = _dimension(evalset, dimension)
-    values = judge_values(evalset, asked or evalset.model_judges, name, threads, progress)
-    sample = sample_of_set(evalset, name, values, unit, draws, normalise)
-    worths = [(one.missing, one.signature) for one in values]
-    how |= {"normalise": normalise, "dimension": name, "judges": sample.judges, "seed": seed}
-    how["baseline"] = baseline or "best"
-    return estimate_sample(sample, worths, baseline, next, how)
+    values = judge_values(evalset, judge_names or evalset.model_judges, name, threads, progress)
+    sample = make_sample(evalset, name, values, unit, draws, normalise)
+    worths = [(judge.missing, judge.signature) for judge in values]
+    options |= {"normalise": normalise, "dimension": name, "judges": sample.judges, "seed": seed}
+    options["baseline"] = baseline or "best"
+    return estimate_sample(sample, worths, baseline, next, options)
 
 
-def _listed(what: str, given: Any, kind: str) -> list[Any]:
+def _as_list(name: str, value: Any, kind: str) -> list[Any]:
     """Return one name, or several, as a list."""
-    if isinstance(given, str | Metric):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise InputError(f"{what}={quoted(given)}: expected names of {kind}")
-    return list(given)
+    if isinstance(value, str | Metric):
+        return [value]
+    if not isinstance(value, Iterable):
+        raise InputError(f"{name}={quoted(value)}: expected names of {kind}")
+    return list(value)
 
 
-def _check(how: Mapping[str, object], dimension: object, draws: Any, next: int, seed: int) -> None:
+def _check(
+    options: Mapping[str, object], dimension: object, draws: Any, next: int, seed: int
+) -> None:
     known_by = {"population": POPULATIONS, "unit": UNITS, "correction": CORRECTIONS}
-    for what, value in how.items():
-        known: Iterable[str] = known_by[what]
-        if not isinstance(value, str) or value not in known:
-            raise InputError(f"{what} {quoted(value)}: expected one of {', '.join(known)}")
+    for name, value in options.items():
+        choices: Iterable[str] = known_by[name]
+        if not isinstance(value, str) or value not in choices:
+            raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(choices)}")
     if dimension is not None and not isinstance(dimension, str):
         raise InputError(f"dimension={quoted(dimension)}: expected the name of a dimension")
-    listed = isinstance(draws, list | tuple) and all(isinstance(one, Draw) for one in draws)
+    listed = isinstance(draws, list | tuple) and all(isinstance(draw, Draw) for draw in draws)
     if draws is not None and not listed:
         raise InputError(f"draws={quoted(draws)}: expected a list of karat.Draw")
     check_count("next", next)
@@ -144,8 +148,8 @@ def _dimension(evalset: Any, dimension: str | None) -> str:
         return str(evalset.chosen_dimensions((dimension,), differences=True)[0])
     names = evalset.chosen_dimensions()
     if len(names) > 1:
-        every = ", ".join(names)
-        raise InputError(f"{evalset.name} has the dimensions {every}: name one with --dimension")
+        listed = ", ".join(names)
+        raise InputError(f"{evalset.name} has the dimensions {listed}: name one with --dimension")
     return str(names[0])
 
 
@@ -154,61 +158,63 @@ def estimate_sample(
     worths: Sequence[tuple[int, str]],
     baseline: str | None,
     next: int,
-    how: Mapping[str, Any],
+    settings: Mapping[str, Any],
 ) -> Estimate:
     """Return the estimates of a sample; `worths` has what each judge lacked and its signature."""
     if baseline is not None and baseline not in sample.systems:
-        every = ", ".join(sample.systems)
-        raise InputError(f"{sample.name} has no system {quoted(baseline)} (it has {every})")
+        listed = ", ".join(sample.systems)
+        raise InputError(f"{sample.name} has no system {quoted(baseline)} (it has {listed})")
     data = sample.digest
-    sample, dropped = _enough(sample)
+    sample, dropped = _select_labelled(sample)
     if baseline is not None and baseline not in sample.systems:
-        told = f"baseline {quoted(baseline)} has fewer than {FEWEST} labels"
-        raise InputError(f"{told}: name another")
+        problem = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} labels"
+        raise InputError(f"{problem}: name another")
     check_judges(sample)
-    finite = how["population"] == "set"
+    finite = settings["population"] == "set"
     prediction = predict(sample)
     count = range(len(sample.systems))
     people = [estimate_system(sample, k, None, finite) for k in count]
-    both = [estimate_system(sample, k, prediction, finite) for k in count]
+    with_judges = [estimate_system(sample, k, prediction, finite) for k in count]
     bias = list(judge_bias(sample, prediction, finite))
-    whole = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
-    more = list(map(labels_to_halve, both, whole))
-    found = zip(sample.systems, people, both, bias, more, strict=True)
-    rows = tuple(_row(sample, *parts) for parts in found)
-    planned = plan_units(sample, prediction, next, how["seed"]) if next else ()
+    is_complete = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
+    labels_needed = list(map(labels_to_halve, with_judges, is_complete))
+    columns = zip(sample.systems, people, with_judges, bias, labels_needed, strict=True)
+    rows = tuple(_row(sample, *values) for values in columns)
+    planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     scale, find = sample.scale, sample_differences(sample, prediction, finite)
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
         rows=rows,
-        differences=differences(rows, find, baseline, how["correction"], scale.sign),
-        judges=tuple(_worths(sample, worths, people, finite)),
+        differences=differences(rows, find, baseline, settings["correction"], scale.sign),
+        judges=tuple(_judge_worths(sample, worths, people, finite)),
         planned=planned,
         unit=sample.unit,
         better="higher" if scale.sign > 0 else "lower",
         ends=(scale.low, scale.high),
-        settings=how,
+        settings=settings,
         notes=(*notes_of(sample, rows, worths, prediction, finite), *dropped),
         draws=plan_draws(sample, planned) if planned else (),
         data=data,
     )
 
 
-def _enough(sample: Sample) -> tuple[Sample, list[str]]:
+def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
     """Return the systems that have enough labels, and what is said of the others."""
     counts = sample.known.sum(axis=1)
-    if not (counts >= FEWEST).any():
+    if not (counts >= MIN_LABELS).any():
         most = int(counts.max(initial=0))
         raise InputError(
-            f"{sample.name}: no system has {FEWEST} labelled {sample.unit}s for "
-            f"{quoted(sample.dimension)} (the most is {most}): label at least {FEWEST}"
+            f"{sample.name}: no system has {MIN_LABELS} labelled {sample.unit}s for "
+            f"{quoted(sample.dimension)} (the most is {most}): label at least {MIN_LABELS}"
         )
-    few = [name for name, n in zip(sample.systems, counts.tolist(), strict=True) if n < FEWEST]
-    if not few:
+    left_out = [
+        name for name, n in zip(sample.systems, counts.tolist(), strict=True) if n < MIN_LABELS
+    ]
+    if not left_out:
         return sample, []
-    told = f"Left out, with fewer than {FEWEST} labelled {sample.unit}s: {', '.join(few)}."
-    return sample.select(np.flatnonzero(counts >= FEWEST)), [told]
+    note = f"Left out, with fewer than {MIN_LABELS} labelled {sample.unit}s: {', '.join(left_out)}."
+    return sample.select(np.flatnonzero(counts >= MIN_LABELS)), [note]
 
 
 def check_judges(sample: Sample) -> None:
@@ -226,23 +232,33 @@ def _row(
     sample: Sample,
     system: str,
     people: EstimatedScore,
-    both: EstimatedScore,
+    with_judges: EstimatedScore,
     bias: SystemBias,
-    more: int | None,
+    labels_needed: int | None,
 ) -> EstimateRow:
-    alone, found = (_turned(one.interval, sample.scale.sign) for one in (people, both))
-    off = _turned(MeanInterval(bias.bias, bias.low, bias.high, nan), sample.scale.sign)
-    ratio = found.width / alone.width if alone.width > 0 else nan
+    alone, combined = (
+        _to_original_scale(score.interval, sample.scale.sign) for score in (people, with_judges)
+    )
+    bias_interval = _to_original_scale(
+        MeanInterval(bias.bias, bias.low, bias.high, nan), sample.scale.sign
+    )
+    ratio = combined.width / alone.width if alone.width > 0 else nan
     return EstimateRow(
-        *(system, *alone[:3], *found[:3], ratio),
-        *(both.labels, both.units, both.form, more, *off[:3]),
+        *(system, *alone[:3], *combined[:3], ratio),
+        *(
+            with_judges.labels,
+            with_judges.units,
+            with_judges.form,
+            labels_needed,
+            *bias_interval[:3],
+        ),
     )
 
 
-def _turned(one: MeanInterval, sign: int) -> MeanInterval:
+def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
     """Return the interval on the scale that people were given."""
-    mean, low, high, error = one
-    return one if sign > 0 else MeanInterval(0.0 - mean, 0.0 - high, 0.0 - low, error)
+    mean, low, high, error = interval
+    return interval if sign > 0 else MeanInterval(0.0 - mean, 0.0 - high, 0.0 - low, error)
 
 
 def sample_differences(
@@ -257,7 +273,7 @@ def sample_differences(
     def find(system: str, other: str) -> EstimatedDifference | None:
         pair = sample.systems.index(system), sample.systems.index(other)
         difference = estimate_difference(sample, pair, guess, finite)
-        return difference if difference and difference.labels >= FEWEST else None
+        return difference if difference and difference.labels >= MIN_LABELS else None
 
     return find
 
@@ -273,12 +289,12 @@ def differences(
     if len(rows) < 2:
         return ()
     first = baseline or max(rows, key=lambda row: sign * row.estimate).system
-    others = [row.system for row in rows if row.system != first]
-    pairs = ((name, find(name, first)) for name in others)
+    rivals = [row.system for row in rows if row.system != first]
+    pairs = ((name, find(name, first)) for name in rivals)
     compared = {name: difference for name, difference in pairs if difference is not None}
     p_values = [difference.intervals.p_value() for difference in compared.values()]
     if baseline is None:  # as many comparisons as there are pairs of systems
-        p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(others))
+        p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(rivals))
     corrected = CORRECTIONS[correction](p_values)
     alpha = single_level(correction, corrected, SIGNIFICANCE_LEVEL)
     return tuple(
@@ -294,24 +310,26 @@ def _difference(
     decision = verdict(p, (interval.low, interval.high), difference.units)
     if interval.width == 0:
         decision = NOT_TESTED
-    delta, low, high, _ = _turned(interval, sign)
+    delta, low, high, _ = _to_original_scale(interval, sign)
     return EstimateDifference(
         *(*pair, delta, low, high, p, difference.labels, decision),
         *(difference.form, 1 - alpha),
     )
 
 
-def _worths(
+def _judge_worths(
     sample: Sample,
-    given: Sequence[tuple[int, str]],
+    judge_info: Sequence[tuple[int, str]],
     people: Sequence[EstimatedScore],
     finite: bool,
 ) -> Iterable[JudgeWorth]:
     """Yield each judge by itself."""
-    for j, (missing, signature) in enumerate(given):
+    for j, (missing, signature) in enumerate(judge_info):
         alone = sample.only(j)
-        own = tuned(alone.values())
-        both = [estimate_system(alone, k, own, finite) for k in range(len(sample.systems))]
+        judge_prediction = tuned(alone.values())
+        both = [
+            estimate_system(alone, k, judge_prediction, finite) for k in range(len(sample.systems))
+        ]
         widths = [(a.interval.width, b.interval.width) for a, b in zip(both, people, strict=True)]
-        ratio = mean_known([with_judge / alone for with_judge, alone in widths if alone > 0])
-        yield JudgeWorth(sample.judges[j], own.correlation, ratio, missing, signature)
+        ratio = mean_without_nan([with_judge / alone for with_judge, alone in widths if alone > 0])
+        yield JudgeWorth(sample.judges[j], judge_prediction.correlation, ratio, missing, signature)

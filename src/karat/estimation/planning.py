@@ -57,22 +57,22 @@ def draw_units(
         progress: function that is called with the progress.
     """
     check_seed(seed)
-    found = as_evalset(evalset, progress)
+    loaded = as_evalset(evalset, progress)
     if unit not in (SEGMENT, GROUP):
         raise InputError(f"unit {unit!r}: expected segment or group")
-    if unit == GROUP and found.groups is None:
-        raise InputError(f"{found.name} has no groups of segments: draw segments")
-    if found.draws:
-        told = "it says how its segments were drawn; karat estimate --next draws more"
-        raise InputError(f"{found.name} has draws already: {told}")
-    names = tuple(dict.fromkeys(found.groups or ())) if unit == GROUP else found.segments
+    if unit == GROUP and loaded.groups is None:
+        raise InputError(f"{loaded.name} has no groups of segments: draw segments")
+    if loaded.draws:
+        problem = "it says how its segments were drawn; karat estimate --next draws more"
+        raise InputError(f"{loaded.name} has draws already: {problem}")
+    names = tuple(dict.fromkeys(loaded.groups or ())) if unit == GROUP else loaded.segments
     if isinstance(count, bool) or not 1 <= count <= len(names):
-        raise InputError(f"{count:,} {unit}s: expected 1 to {len(names):,}, as {found.name} has")
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(names))[:count]).tolist()
+        raise InputError(f"{count:,} {unit}s: expected 1 to {len(names):,}, as {loaded.name} has")
+    indices = np.sort(np.random.default_rng(seed).permutation(len(names))[:count]).tolist()
     share = count / len(names)
-    rows = tuple(Draw(names[at], share, RANDOM, 1, unit) for at in chosen)
+    rows = tuple(Draw(names[at], share, RANDOM, 1, unit) for at in indices)
     note = f"{count:,} of {len(names):,} {unit}s, each with probability {share:.4g}; seed {seed}."
-    return DrawnUnits(found.name, rows, (note,), {"count": count, "unit": unit, "seed": seed})
+    return DrawnUnits(loaded.name, rows, (note,), {"count": count, "unit": unit, "seed": seed})
 
 
 CLASSES = 4
@@ -95,21 +95,23 @@ def plan_units(
 ) -> tuple[PlannedUnit, ...]:
     """Draw units that are neither labelled nor drawn yet, the useful ones more often."""
     check_seed(seed)
-    drawn = {draw.unit for draw in sample.draws if draw.probability is not None}
-    fresh = np.array([unit not in drawn for unit in sample.units])
-    left = np.flatnonzero(~sample.known.any(axis=0) & sample.present.any(axis=0) & fresh)
-    if count > len(left):
-        told = f"{len(left):,} {sample.unit}s are neither labelled nor drawn yet"
-        raise InputError(f"--next {count:,}: {told}: ask for at most as many")
-    use = _usefulness(sample, prediction)[left]
-    probability = inclusion_probabilities(EVEN / len(left) + (1 - EVEN) * use / use.sum(), count)
+    drawn_units = {draw.unit for draw in sample.draws if draw.probability is not None}
+    fresh = np.array([unit not in drawn_units for unit in sample.units])
+    candidates = np.flatnonzero(~sample.known.any(axis=0) & sample.present.any(axis=0) & fresh)
+    if count > len(candidates):
+        problem = f"{len(candidates):,} {sample.unit}s are neither labelled nor drawn yet"
+        raise InputError(f"--next {count:,}: {problem}: ask for at most as many")
+    use = _usefulness(sample, prediction)[candidates]
+    probability = inclusion_probabilities(
+        EVEN / len(candidates) + (1 - EVEN) * use / use.sum(), count
+    )
     rng = np.random.default_rng(seed)
-    order = rng.permutation(len(left))
-    chosen = order[systematic(probability[order], float(rng.random()))]
-    even = count / len(left)
+    order = rng.permutation(len(candidates))
+    chosen = order[draw_systematically(probability[order], float(rng.random()))]
+    even = count / len(candidates)
     return tuple(
         PlannedUnit(
-            sample.units[left[at]],
+            sample.units[candidates[at]],
             float(probability[at]),
             USEFUL if probability[at] > even * (1 + 1e-9) else RANDOM,
         )
@@ -122,20 +124,22 @@ def inclusion_probabilities(share: Floats, count: int) -> Floats:
 
     Where one would be above 1, it is 1, and the others have what is left.
     """
-    found = np.zeros(len(share))
+    probabilities = np.zeros(len(share))
     certain = np.zeros(len(share), bool)
     while True:
-        open_ = ~certain
-        room = count - int(certain.sum())
-        found[certain] = 1.0
-        found[open_] = room * share[open_] / share[open_].sum() if open_.any() else 0.0
-        more = open_ & (found > 1)
-        if not more.any():
-            return np.minimum(found, 1.0)
-        certain |= more
+        is_open = ~certain
+        n_open = count - int(certain.sum())
+        probabilities[certain] = 1.0
+        probabilities[is_open] = (
+            n_open * share[is_open] / share[is_open].sum() if is_open.any() else 0.0
+        )
+        above_one = is_open & (probabilities > 1)
+        if not above_one.any():
+            return np.minimum(probabilities, 1.0)
+        certain |= above_one
 
 
-def systematic(probability: Floats, start: float) -> Ints:
+def draw_systematically(probability: Floats, start: float) -> Ints:
     """Return the places whose cumulated probabilities pass start, start + 1 and so on."""
     ends = np.cumsum(probability)
     ends[-1] = round(float(ends[-1]))
@@ -145,23 +149,25 @@ def systematic(probability: Floats, start: float) -> Ints:
 
 def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     """Return the error that is expected of each unit's predictions; all alike without judges."""
-    even = np.ones(len(sample.units))
+    errors = np.ones(len(sample.units))
     if prediction is None:
-        return even
+        return errors
     predicted = np.where(sample.present, prediction.every, 0.0).sum(axis=0)
     level = predicted / np.maximum(sample.present.sum(axis=0), 1)
-    known = sample.known
-    gap = np.where(known, sample.y - prediction.units, 0.0)
-    centre = gap.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
-    square = np.where(known, (gap - centre) * (gap - centre), 0.0)
+    has_label = sample.known
+    gap = np.where(has_label, sample.y - prediction.units, 0.0)
+    centre = gap.sum(axis=1, keepdims=True) / np.maximum(has_label.sum(axis=1, keepdims=True), 1)
+    square = np.where(has_label, (gap - centre) * (gap - centre), 0.0)
     cuts = np.quantile(level, np.arange(1, CLASSES) / CLASSES)
-    place = np.searchsorted(cuts, level, side="right")
-    overall = square.sum() / max(int(known.sum()), 1)
-    for one in range(CLASSES):
-        mine = known & (place == one)
+    class_of = np.searchsorted(cuts, level, side="right")
+    overall = square.sum() / max(int(has_label.sum()), 1)
+    for class_index in range(CLASSES):
+        in_class = has_label & (class_of == class_index)
         # as if two more values of the overall size had been seen: a class may have few labels
-        even[place == one] = (square[mine].sum() + 2 * overall) / (int(mine.sum()) + 2)
-    return np.sqrt(np.maximum(even, 1e-300))
+        errors[class_of == class_index] = (square[in_class].sum() + 2 * overall) / (
+            int(in_class.sum()) + 2
+        )
+    return np.sqrt(np.maximum(errors, 1e-300))
 
 
 def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, ...]:
@@ -169,10 +175,15 @@ def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, 
 
     Units that were labelled without a record are taken as one random round before it.
     """
-    of = SEGMENT if sample.unit == SEGMENT else GROUP
+    unit_kind = SEGMENT if sample.unit == SEGMENT else GROUP
     labelled = np.flatnonzero(sample.known.any(axis=0)).tolist()
     assumed = len(labelled) / len(sample.units)
-    earlier = sample.draws or [Draw(sample.units[u], assumed, ASSUMED, 1, of) for u in labelled]
+    earlier = sample.draws or [
+        Draw(sample.units[u], assumed, ASSUMED, 1, unit_kind) for u in labelled
+    ]
     number = max((draw.round for draw in earlier), default=0) + 1
-    of = earlier[0].of if earlier else of
-    return (*earlier, *(Draw(one.unit, one.probability, one.reason, number, of) for one in planned))
+    unit_kind = earlier[0].of if earlier else unit_kind
+    return (
+        *earlier,
+        *(Draw(unit.unit, unit.probability, unit.reason, number, unit_kind) for unit in planned),
+    )

@@ -23,7 +23,7 @@ from karat.stats.population import Design, Labelled
 from karat.storage.digests import data_digest
 
 
-class Scale(NamedTuple):
+class LabelScale(NamedTuple):
     """The scale of the labels: its ends, where they are known, and which is better."""
 
     low: float | None = None
@@ -64,7 +64,7 @@ class Sample:
     """Systems x units: whether the system has an output."""
     judges: tuple[str, ...]
     design: Design
-    scale: Scale = field(default_factory=Scale)
+    scale: LabelScale = field(default_factory=LabelScale)
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
@@ -124,29 +124,29 @@ class Sample:
 
     def values(self, judges: Ints | None = None) -> Labelled:
         """Return what predictions are made from, with all judges or some."""
-        chosen = np.arange(len(self.judges)) if judges is None else judges
-        every = np.where(self.present[:, :, None], self.every[:, :, chosen], 0.0)
-        own = self.design.sizes if self.outputs is None else self.outputs
-        sizes = np.where(self.present, own, 0.0)
+        judge_indices = np.arange(len(self.judges)) if judges is None else judges
+        x_all = np.where(self.present[:, :, None], self.every[:, :, judge_indices], 0.0)
+        unit_sizes = self.design.sizes if self.outputs is None else self.outputs
+        sizes = np.where(self.present, unit_sizes, 0.0)
         weights = np.zeros(self.y.shape)
         for k in range(len(self.systems)):
             units = self.labelled(k)
             weights[k, units] = self.design_of(k).weights(units, len(self.population(k)))
-        return Labelled(self.y, self.x[:, :, chosen], every, sizes, weights)
+        return Labelled(self.y, self.x[:, :, judge_indices], x_all, sizes, weights)
 
     def select(self, systems: Ints) -> Sample:
         """Return some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
-        parts = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
+        selected = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
         optional = {k: getattr(self, k) for k in ("partly", "outputs", "at_ends")}
-        parts |= {k: own if own is None else own[systems] for k, own in optional.items()}
-        return replace(self, systems=names, **parts)
+        selected |= {k: array if array is None else array[systems] for k, array in optional.items()}
+        return replace(self, systems=names, **selected)
 
     def only(self, judge: int) -> Sample:
         """Return the sample with one of its judges."""
-        one = slice(judge, judge + 1)
-        parts = {k: getattr(self, k)[:, :, one] for k in ("x", "every")}
-        return replace(self, judges=self.judges[one], **parts)
+        judge_slice = slice(judge, judge + 1)
+        selected = {k: getattr(self, k)[:, :, judge_slice] for k in ("x", "every")}
+        return replace(self, judges=self.judges[judge_slice], **selected)
 
     def with_means(self) -> Sample:
         """Return each judge's values as two: the mean of a unit over systems, and what is left.
@@ -156,14 +156,16 @@ class Sample:
         """
         if len(self.systems) < 2 or not self.judges or self.compared:
             return self
-        there = self.present[:, :, None]
-        count = np.maximum(there.sum(axis=0), 1)
-        mean = np.where(there, self.every, 0.0).sum(axis=0) / count
-        whole = np.broadcast_to(mean, self.every.shape)
-        x = np.concatenate([np.where(self.known[:, :, None], self.x - mean, 0.0), whole], axis=2)
-        every = np.concatenate([self.every - mean, whole], axis=2)
+        is_present = self.present[:, :, None]
+        count = np.maximum(is_present.sum(axis=0), 1)
+        mean = np.where(is_present, self.every, 0.0).sum(axis=0) / count
+        unit_means = np.broadcast_to(mean, self.every.shape)
+        x = np.concatenate(
+            [np.where(self.known[:, :, None], self.x - mean, 0.0), unit_means], axis=2
+        )
+        x_all = np.concatenate([self.every - mean, unit_means], axis=2)
         names = (*self.judges, *(f"{name}, mean of the {self.unit}" for name in self.judges))
-        return replace(self, x=x, every=every, judges=names)
+        return replace(self, x=x, every=x_all, judges=names)
 
 
 UNITS = ("auto", SEGMENT, GROUP)
@@ -171,7 +173,7 @@ FAR = 3.0
 """Standard deviations by which fewer groups have labels than chance would give them."""
 
 
-class Grouping(NamedTuple):
+class UnitGrouping(NamedTuple):
     """The units of a set: their names and the unit of each segment."""
 
     names: tuple[str, ...]
@@ -179,20 +181,20 @@ class Grouping(NamedTuple):
     word: str
 
 
-def draws_of_set(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Draw] | None:
+def check_draws(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Draw] | None:
     """Return the draws that a caller gave, checked; without any, those of the set."""
     if draws is None:
         return evalset.draws
     reading = Reading(lister="")
-    placed = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
-    found = checked_draws(placed, evalset.segments, evalset.groups, reading)
+    located = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
+    checked = checked_draws(located, evalset.segments, evalset.groups, reading)
     reading.check()
-    return found
+    return checked
 
 
-def grouping_of(
-    evalset: EvalSet, known: Flags, unit: str, draws: Sequence[Draw] | None
-) -> tuple[Grouping, list[str]]:
+def group_units(
+    evalset: EvalSet, has_label: Flags, unit: str, draws: Sequence[Draw] | None
+) -> tuple[UnitGrouping, list[str]]:
     """Return the units, and why they are these."""
     if unit not in UNITS:
         raise InputError(f"unit {quoted(unit)}: expected one of {', '.join(UNITS)}")
@@ -203,25 +205,25 @@ def grouping_of(
     if unit == "auto" and draws:
         unit = draws[0].of
     if unit == "auto":
-        unit, why = _guessed_unit(evalset, np.asarray(known.any(axis=0)))
+        unit, notes = _guess_unit(evalset, np.asarray(has_label.any(axis=0)))
     else:
-        why = []
+        notes = []
     if unit == SEGMENT or evalset.groups is None:
-        return Grouping(evalset.segments, np.arange(len(evalset)), "segment"), why
+        return UnitGrouping(evalset.segments, np.arange(len(evalset)), "segment"), notes
     names = tuple(dict.fromkeys(evalset.groups))
     place = {name: i for i, name in enumerate(names)}
-    return Grouping(names, np.array([place[g] for g in evalset.groups]), "group"), why
+    return UnitGrouping(names, np.array([place[g] for g in evalset.groups]), "group"), notes
 
 
-def _guessed_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
+def _guess_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
     """Return the unit that the labels look like, and why."""
     groups, n = evalset.groups, int(labelled.sum())
     if groups is None or n == len(labelled):
         return SEGMENT, []
     _, number, sizes = np.unique(np.array(groups), return_inverse=True, return_counts=True)
-    mine = np.bincount(number.reshape(-1), weights=labelled)
-    touched = mine > 0
-    if (mine[touched] == sizes[touched]).all() and (sizes > 1).any() and not touched.all():
+    n_labelled = np.bincount(number.reshape(-1), weights=labelled)
+    touched = n_labelled > 0
+    if (n_labelled[touched] == sizes[touched]).all() and (sizes > 1).any() and not touched.all():
         return GROUP, [
             "Unit: groups of segments (documents or questions), since all segments of a group were "
             "labelled, or none."
@@ -237,47 +239,48 @@ def _guessed_unit(evalset: EvalSet, labelled: Flags) -> tuple[str, list[str]]:
     return SEGMENT, []
 
 
-def designed(
-    whose: str, human: Floats, grouping: Grouping, draws: Sequence[Draw] | None
+def apply_draws(
+    whose: str, human: Floats, grouping: UnitGrouping, draws: Sequence[Draw] | None
 ) -> tuple[Floats, Design, list[str]]:
     """Return the labels that count, how units were drawn, and what a reader should know.
 
     `whose` is the name of the set; its draws have been checked.
     """
     sizes = np.bincount(grouping.of_segment, minlength=len(grouping.names)).astype(np.float64)
-    labelled = np.flatnonzero(counts_of(~np.isnan(human), grouping).any(axis=0))
+    labelled = np.flatnonzero(count_by_unit(~np.isnan(human), grouping).any(axis=0))
     if not draws:
         return human, Design.simple(sizes), []
-    place = {name: i for i, name in enumerate(grouping.names)}
+    index_of = {name: i for i, name in enumerate(grouping.names)}
     probability = np.full(len(sizes), np.nan)
     rounds = np.zeros(len(sizes), np.int64)
-    chosen = np.zeros(len(sizes), bool)
+    is_chosen = np.zeros(len(sizes), bool)
     for draw in draws:
-        at = place[draw.unit]
+        at = index_of[draw.unit]
         if draw.probability is None:
-            chosen[at] |= not rounds[at]
+            is_chosen[at] |= not rounds[at]
         elif not rounds[at]:
-            probability[at], rounds[at], chosen[at] = draw.probability, draw.round, False
-    unknown = [at for at in labelled.tolist() if not rounds[at] and not chosen[at]]
+            probability[at], rounds[at], is_chosen[at] = draw.probability, draw.round, False
+    unknown = [at for at in labelled.tolist() if not rounds[at] and not is_chosen[at]]
     if unknown:
         first = quoted(grouping.names[unknown[0]])
         raise InputError(
             f"{whose}: {len(unknown):,} labelled {grouping.word}s are not among the draws "
             f"(the first is {first}): add how they were drawn, or leave the draws out"
         )
-    left = [at for at in labelled.tolist() if chosen[at]]
-    told = []
-    if left:
-        human = np.where(np.isin(grouping.of_segment, left), np.nan, human)
-        told = [
-            f"{len(left):,} labelled {grouping.word}{'s were' if len(left) > 1 else ' was'} not "
+    left_out = [at for at in labelled.tolist() if is_chosen[at]]
+    notes = []
+    if left_out:
+        human = np.where(np.isin(grouping.of_segment, left_out), np.nan, human)
+        verb = "s were" if len(left_out) > 1 else " was"
+        notes = [
+            f"{len(left_out):,} labelled {grouping.word}{verb} not "
             "drawn at random and left out: their labels say nothing of the others."
         ]
-    told += _unlabelled(grouping, rounds, labelled)
-    return human, Design(sizes, probability, rounds), told
+    notes += _unlabelled(grouping, rounds, labelled)
+    return human, Design(sizes, probability, rounds), notes
 
 
-def _unlabelled(grouping: Grouping, rounds: Ints, labelled: Ints) -> list[str]:
+def _unlabelled(grouping: UnitGrouping, rounds: Ints, labelled: Ints) -> list[str]:
     """Return a warning where units were drawn that nobody labelled."""
     without = np.setdiff1d(np.flatnonzero(rounds), labelled)
     if not len(without):
@@ -289,13 +292,15 @@ def _unlabelled(grouping: Grouping, rounds: Ints, labelled: Ints) -> list[str]:
     ]
 
 
-def counts_of(known: Flags, grouping: Grouping) -> Floats:
+def count_by_unit(is_counted: Flags, grouping: UnitGrouping) -> Floats:
     """Return systems x units: how many outputs are marked."""
     count = len(grouping.names)
-    return np.stack([np.bincount(grouping.of_segment, own, count) for own in known.astype(float)])
+    return np.stack(
+        [np.bincount(grouping.of_segment, row, count) for row in is_counted.astype(float)]
+    )
 
 
-LEAST_KNOWN = 0.5
+MIN_JUDGED_SHARE = 0.5
 """The share of outputs that a judge must have a value for."""
 
 
@@ -316,16 +321,20 @@ def judge_values(
     progress: Progress,
 ) -> list[JudgeValues]:
     """Return the values of judges, more being better, in the order in which they are named."""
-    names = [str(one) for one in judges]
+    names = [str(judge) for judge in judges]
     check_names(names)
-    found = [_model(evalset, one, dimension) for one in judges]
-    wanted = [_as_metric(evalset, one) for one, own in zip(judges, found, strict=True) if not own]
-    scored = iter(_scored(evalset, wanted, threads, progress)) if wanted else iter(())
+    model_values = [_model_ratings(evalset, judge, dimension) for judge in judges]
+    metrics = [
+        _as_metric(evalset, judge)
+        for judge, ratings in zip(judges, model_values, strict=True)
+        if not ratings
+    ]
+    scored = iter(_metric_values(evalset, metrics, threads, progress)) if metrics else iter(())
     present = outputs_present(evalset)
     filled = []
-    for name, own in zip(names, found, strict=True):
-        given = (own or next(scored))._replace(name=name)
-        filled.append(fill_missing(evalset.name, given, present))
+    for name, ratings in zip(names, model_values, strict=True):
+        values = (ratings or next(scored))._replace(name=name)
+        filled.append(fill_missing(evalset.name, values, present))
     return filled
 
 
@@ -336,14 +345,14 @@ def check_names(names: Sequence[str]) -> None:
             raise InputError(f"judge {quoted(name)} is named twice: name it once")
 
 
-def _model(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues | None:
+def _model_ratings(evalset: EvalSet, judge: str | Metric, dimension: str) -> JudgeValues | None:
     """Return the ratings of a model that judged the set, if it did."""
     if not isinstance(judge, str) or judge not in evalset.model_judges:
         return None
     values = evalset.rated_by(judge, dimension)
     if np.isnan(values).all():
-        told = f"{evalset.name}: the model {quoted(judge)} has judged nothing for {dimension}"
-        raise InputError(f"{told}: run karat judge ratings, or name another judge")
+        problem = f"{evalset.name}: the model {quoted(judge)} has judged nothing for {dimension}"
+        raise InputError(f"{problem}: run karat judge ratings, or name another judge")
     return JudgeValues(judge, values, 0, f"judge:{judge}")
 
 
@@ -353,36 +362,38 @@ def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
     try:
         return metric(judge)
     except MetricError as error:
-        told = f"{evalset.name} has no model and no scores of that name"
-        raise InputError(f"judge {quoted(judge)}: {told}; as a metric: {error}") from error
+        problem = f"{evalset.name} has no model and no scores of that name"
+        raise InputError(f"judge {quoted(judge)}: {problem}; as a metric: {error}") from error
 
 
-def _scored(
+def _metric_values(
     evalset: EvalSet, metrics: Sequence[Metric], threads: int | None, progress: Progress
 ) -> Iterator[JudgeValues]:
     scored = score_evalset(evalset, metrics, threads=threads, progress=progress)
     if len(scored.metrics) != len(metrics):
         raise InputError("a pattern names several judges: name each of them")
-    for one in scored.metrics:
-        yield JudgeValues(str(one), scored.segments(one), 0, scored.signature(one))
+    for judge_metric in scored.metrics:
+        yield JudgeValues(
+            str(judge_metric), scored.segments(judge_metric), 0, scored.signature(judge_metric)
+        )
 
 
-def fill_missing(whose: str, given: JudgeValues, present: Flags) -> JudgeValues:
+def fill_missing(whose: str, judge: JudgeValues, present: Flags) -> JudgeValues:
     """Return the values with the judge's mean for a system in place of those that are missing.
 
     Any value that does not depend on the labels keeps estimates right; the mean adds no spread.
     `whose` is the name of the set.
     """
-    name, values = given.name, given.values.copy()
+    name, values = judge.name, judge.values.copy()
     lacking = np.isnan(values) & present
-    if lacking.sum() > (1 - LEAST_KNOWN) * present.sum():
+    if lacking.sum() > (1 - MIN_JUDGED_SHARE) * present.sum():
         raise InputError(
             f"judge {quoted(name)} has no value for {int(lacking.sum()):,} of "
             f"{int(present.sum()):,} outputs of {whose}: expected one for at least half"
         )
     if np.isinf(values).any() or (np.abs(values[present & ~lacking]) > 1e100).any():
         raise InputError(f"judge {quoted(name)}: values must be finite and below 1e100")
-    for own, absent in zip(values, lacking, strict=True):
-        own[absent] = np.nanmean(own) if not np.isnan(own).all() else np.nanmean(given.values)
-    known = np.where(np.isnan(values), 0.0, values)
-    return given._replace(values=known, missing=int(lacking.sum()))
+    for row, absent in zip(values, lacking, strict=True):
+        row[absent] = np.nanmean(row) if not np.isnan(row).all() else np.nanmean(judge.values)
+    filled = np.where(np.isnan(values), 0.0, values)
+    return judge._replace(values=filled, missing=int(lacking.sum()))

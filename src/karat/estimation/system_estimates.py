@@ -53,28 +53,28 @@ def estimate_system(
     sample: Sample, system: int, prediction: Prediction | None, finite: bool
 ) -> EstimatedScore:
     """Return the estimate of a system's score; without a prediction, from people alone."""
-    units, every = sample.labelled(system), sample.population(system)
+    units, population = sample.labelled(system), sample.population(system)
     design, y = sample.design_of(system), sample.y[system, units]
-    guess, guesses = np.zeros(len(units)), np.zeros(len(every))
+    guess, guesses = np.zeros(len(units)), np.zeros(len(population))
     shift = more = 0.0
     if prediction is not None:
-        guess, guesses = prediction.units[system, units], prediction.every[system, every]
+        guess, guesses = prediction.units[system, units], prediction.every[system, population]
         shift = float(prediction.means[system])
-        more = 0.0 if finite else _spread(guess, len(every))
+        more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None:
         crowded = _crowded(sample, system, ends)
         if any(crowded) or np.ptp(y) == 0:
-            least, most = _extremes(guess, guesses, design.sizes[every])
+            least, most = _extremes(guess, guesses, design.sizes[population])
             mean = float(guess.mean())
             bounds = (
                 ends[0] - (most if crowded[0] else mean),
                 ends[1] - (least if crowded[1] else mean),
             )
     fixed = finite and sample.wholly(system, units)
-    family, form = _intervals(design, (y, guess), units, every, bounds, fixed, more)
+    family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
-    return EstimatedScore(interval, form, len(units), len(every))
+    return EstimatedScore(interval, form, len(units), len(population))
 
 
 def _crowded(sample: Sample, system: int, ends: tuple[float, float]) -> tuple[bool, bool]:
@@ -166,15 +166,15 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
     """Return predictions of differences: lambda is tuned to what parts systems on one unit."""
     if prediction is None:
         return None
-    known = sample.known
-    given = sample.values(np.zeros(0, np.int64))
-    count = np.maximum(known.sum(axis=0), 1)
-    y = np.where(known, sample.y, 0.0)
-    apart = np.where(known, sample.y - y.sum(axis=0) / count, np.nan)
-    guess = prediction.units - np.where(known, prediction.units, 0.0).sum(axis=0) / count
+    has_label = sample.known
+    labelled = sample.values(np.zeros(0, np.int64))
+    count = np.maximum(has_label.sum(axis=0), 1)
+    y = np.where(has_label, sample.y, 0.0)
+    apart = np.where(has_label, sample.y - y.sum(axis=0) / count, np.nan)
+    guess = prediction.units - np.where(has_label, prediction.units, 0.0).sum(axis=0) / count
     column = guess[:, :, None]
-    made = replace(given, y=apart).with_columns(column, column)
-    return prediction.times(tuned_factor(made, known))
+    centered = replace(labelled, y=apart).with_columns(column, column)
+    return prediction.times(tuned_factor(centered, has_label))
 
 
 def estimate_difference(
@@ -182,58 +182,60 @@ def estimate_difference(
 ) -> EstimatedDifference | None:
     """Return the first system's score less the second's; None without two common labels."""
     a, b = pair
-    units = _units_of(sample, a, b)
-    every = np.flatnonzero(sample.present[a] & sample.present[b])
+    units = _shared_units(sample, a, b)
+    population = np.flatnonzero(sample.present[a] & sample.present[b])
     if len(units) < 2:
         return None
-    design, y = sample.design_of(a, b), _apart_on(sample, units, pair, sample.y)
+    design, y = sample.design_of(a, b), _unit_differences(sample, units, pair, sample.y)
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
-        guess = _apart_on(sample, units, pair, prediction.units)
-        guesses = prediction.every[a, every] - prediction.every[b, every]
-        shift = float((guesses * design.sizes[every]).sum() / design.sizes[every].sum())
-        more = 0.0 if finite else _spread(guess, len(every))
+        guess = _unit_differences(sample, units, pair, prediction.units)
+        guesses = prediction.every[a, population] - prediction.every[b, population]
+        shift = float((guesses * design.sizes[population]).sum() / design.sizes[population].sum())
+        more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
     if ends is not None and (float((y == 0).mean()) >= ALIKE or np.ptp(y) == 0):
         width, mean = ends[1] - ends[0], float(guess.mean())
         bounds = -width - mean, width - mean
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
-    family, form = _intervals(design, (y, guess), units, every, bounds, fixed, more)
+    family, form = _intervals(design, (y, guess), units, population, bounds, fixed, more)
     return EstimatedDifference(family.shifted(shift), form, len(units), len(units))
 
 
-def _units_of(sample: Sample, a: int, b: int) -> Ints:
+def _shared_units(sample: Sample, a: int, b: int) -> Ints:
     """Return the units labelled for both of two systems; those of comparisons, for either."""
-    known = sample.known
-    return np.flatnonzero(known[a] | known[b] if sample.compared else known[a] & known[b])
+    has_label = sample.known
+    return np.flatnonzero(
+        has_label[a] | has_label[b] if sample.compared else has_label[a] & has_label[b]
+    )
 
 
-def _apart_on(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:
+def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:
     """Return the first system's values of units less the second's."""
     if not sample.compared:
-        found: Floats = values[pair[0], units] - values[pair[1], units]
-        return found
+        difference: Floats = values[pair[0], units] - values[pair[1], units]
+        return difference
     weights = sample.design.weights(units, len(sample.population(pair[0])))
     first, second = (
-        on_units(values[k, units[own]], own, weights)
+        on_units(values[k, units[labelled_units]], labelled_units, weights)
         for k in pair
-        for own in [np.flatnonzero(sample.known[k, units])]
+        for labelled_units in [np.flatnonzero(sample.known[k, units])]
     )
     return first - second
 
 
-def labels_to_halve(found: EstimatedScore, finite: bool) -> int | None:
+def labels_to_halve(score: EstimatedScore, finite: bool) -> int | None:
     """Return how many more labelled units would halve the width; None where no number would.
 
     The variance goes with 1/n - 1/N, for new units with 1/n.
     """
-    n, whole = found.labels, found.units
-    if isnan(found.interval.width) or n == 0 or (finite and n >= whole):
+    n, n_units = score.labels, score.units
+    if isnan(score.interval.width) or n == 0 or (finite and n >= n_units):
         return None
     if not finite:
-        return 3 * n if 4 * n <= whole else None
-    wanted = 1 / (1 / whole + (1 / n - 1 / whole) / 4)
-    return max(ceil(wanted - 1e-9) - n, 0)
+        return 3 * n if 4 * n <= n_units else None
+    needed = 1 / (1 / n_units + (1 / n - 1 / n_units) / 4)
+    return max(ceil(needed - 1e-9) - n, 0)
 
 
 def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
@@ -256,7 +258,7 @@ class SystemBias(NamedTuple):
     high: float
 
 
-FEWEST_BIASED = 3
+MIN_BIAS_SYSTEMS = 3
 """Systems below which a bias cannot be told from the scale of the judge."""
 
 
@@ -266,30 +268,32 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
     Values are put on people's scale by the line that fits the means of systems best. lambda would
     not do: it shrinks a judge that is not precise, which would then seem to favour bad systems.
     """
-    if prediction is None or len(sample.systems) < FEWEST_BIASED:
+    if prediction is None or len(sample.systems) < MIN_BIAS_SYSTEMS:
         yield from [SystemBias(nan, nan, nan)] * len(sample.systems)
         return
     shared = sample.known & (sample.known.sum(axis=0) > 1)
     if sample.compared:  # shares are beside other systems already
         guess, y = prediction.units, np.where(shared, sample.y - 0.5, 0.0)
     else:
-        guess, y = _apart(prediction.units, shared), _apart(sample.y, shared)
+        guess, y = _center_units(prediction.units, shared), _center_units(sample.y, shared)
     slope = _slope(guess, y, shared)
     if slope * prediction.factor < 0:  # a judge that turns the systems round cannot tell them apart
         slope = 0.0
-    for k, own in enumerate(map(np.flatnonzero, shared)):
-        if len(own) < 2:
+    for k, units in enumerate(map(np.flatnonzero, shared)):
+        if len(units) < 2:
             yield SystemBias(nan, nan, nan)
             continue
-        gap = slope * guess[k, own] - y[k, own]
-        expansion = expand(gap, own, sample.design_of(k), sample.population(k))
+        gap = slope * guess[k, units] - y[k, units]
+        expansion = expand(gap, units, sample.design_of(k), sample.population(k))
         yield SystemBias(*skewed_intervals(expansion, finite).interval()[:3])
 
 
-def _apart(values: Floats, shared: Flags) -> Floats:
+def _center_units(values: Floats, shared: Flags) -> Floats:
     """Return values less the mean of their unit over systems; 0 where nothing is shared."""
-    there = np.where(shared, values, 0.0)
-    return np.where(shared, there - there.sum(axis=0) / np.maximum(shared.sum(axis=0), 1), 0.0)
+    shared_values = np.where(shared, values, 0.0)
+    return np.where(
+        shared, shared_values - shared_values.sum(axis=0) / np.maximum(shared.sum(axis=0), 1), 0.0
+    )
 
 
 def _slope(guess: Floats, y: Floats, shared: Flags) -> float:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.sets import check_known
-from karat.registry import Registry, call, check_that, load, origin, returned
+from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.unpacking import unpacked
 from karat.text.sniffing import parsed_json
 
@@ -70,7 +70,7 @@ class SetFormat(NamedTuple):
         return bool(self.detects) and bool(load(self.detects)(path))
 
 
-check_format = check_that(
+check_format = make_check(
     lambda found: isinstance(found, SetFormat) and isinstance(found.reader, str | Callable),
     "format",
     "a karat.SetFormat with a function that reads",
@@ -162,10 +162,10 @@ class Catalogue(NamedTuple):
             format, path = detect(path) if format is None else (format, path)
             found = self.formats[format]
             what = f"the reader of the format {format}"
-            reader = call(what, found, lambda: load(found.reader), returned(object, ""))
+            reader = call(what, found, lambda: load(found.reader), expect_type(object, ""))
             takes = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, takes, f"format {format}")
-            problem = returned(self.set_class, f"karat.{self.set_class.__name__}")
+            problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")
             whose = found if origin(found) else reader
             return call(what, whose, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from karat.arrays import Floats, NDArray
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
-from karat.registry import Registry, call, check_that, load, returned
+from karat.registry import Registry, call, expect_type, load, make_check
 from karat.settings import check_settings
 
 
@@ -133,7 +133,7 @@ SOURCES: Registry[Source] = Registry(
     "sources",
     "source",
     {"texts": Source("karat.gating.texts:read_texts")},
-    check=check_that(lambda found: isinstance(found, Source), "source", "a karat.Source"),
+    check=make_check(lambda found: isinstance(found, Source), "source", "a karat.Source"),
 )
 
 
@@ -173,6 +173,6 @@ def item_scores(
         f"source {source}",
         read,
         lambda: read(output, against, measures, progress=progress, **settings),
-        returned(ItemScores, "ItemScores"),
+        expect_type(ItemScores, "ItemScores"),
     )
     return found if found.source == source else replace(found, source=source)

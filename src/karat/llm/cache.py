@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError, OutputError, short
 from karat.llm.endpoint import Endpoint
-from karat.llm.requests import Completion, Failure, Job
+from karat.llm.requests import Completion, EndpointFailure, RequestJob
 
 APPLICATION = 0x4B415241  # KARA
 VERSION = 1
@@ -58,7 +58,7 @@ ON CONFLICT (endpoint, model, name) DO UPDATE SET count = count + excluded.count
 """
 
 
-class Stored(NamedTuple):
+class CachedReply(NamedTuple):
     """The row of a request in a cache."""
 
     state: str
@@ -105,7 +105,7 @@ class Cache:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def stored(self, key: str) -> Stored | None:
+    def stored(self, key: str) -> CachedReply | None:
         """Return what is known of a request, or None."""
         with self._telling():
             row = self._file.execute(
@@ -113,12 +113,12 @@ class Cache:
                 "FROM requests WHERE key = ?",
                 (key,),
             ).fetchone()
-        return None if row is None else Stored(*row)
+        return None if row is None else CachedReply(*row)
 
     def has_answer(self, key: str) -> bool:
         """Return whether the answer to a request is stored."""
-        found = self.stored(key)
-        return found is not None and found.state == "answered"
+        row = self.stored(key)
+        return row is not None and row.state == "answered"
 
     def totals(self) -> dict[str, int]:
         """Return the counts of all runs with this endpoint and model, by name."""
@@ -130,8 +130,8 @@ class Cache:
 
     def write(
         self,
-        verdicts: Sequence[tuple[Job, Completion | Failure]],
-        sent: Sequence[Job],
+        verdicts: Sequence[tuple[RequestJob, Completion | EndpointFailure]],
+        sent: Sequence[RequestJob],
         counts: Mapping[str, int],
     ) -> None:
         """Store outcomes and what is sent now: all of it on disk when this returns, or nothing."""
@@ -170,8 +170,8 @@ class Cache:
         if tables and application != APPLICATION:
             raise InputError(f"{self._name} is a database, but no cache of answers: {_OTHER}")
         if tables and version != VERSION:
-            found = f"{self._name} is a cache of version {version}, this Karat has {VERSION}"
-            raise InputError(f"{found}: {_OTHER}, or use the Karat that wrote it")
+            problem = f"{self._name} is a cache of version {version}, this Karat has {VERSION}"
+            raise InputError(f"{problem}: {_OTHER}, or use the Karat that wrote it")
         if self._reading:
             return
         self._file.execute("PRAGMA journal_mode = WAL")
@@ -194,17 +194,17 @@ class Cache:
         try:
             yield
         except sqlite3.Error as error:
-            said = str(error)
-            if "locked" in said or "busy" in said:
+            reason = str(error)
+            if "locked" in reason or "busy" in reason:
                 raise InputError(
                     f"{self._name} is in use by another run: wait for it, or {_OTHER}"
                 ) from None
-            if "not a database" in said or "malformed" in said:
+            if "not a database" in reason or "malformed" in reason:
                 raise InputError(
-                    f"{self._name} is no cache of answers ({said}): {_OTHER}"
+                    f"{self._name} is no cache of answers ({reason}): {_OTHER}"
                 ) from None
             raise OutputError(
-                f"cannot use the cache {self._name} ({said}): stored answers are kept; mend that "
+                f"cannot use the cache {self._name} ({reason}): stored answers are kept; mend that "
                 "and run the same again to go on"
             ) from None
 

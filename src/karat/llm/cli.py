@@ -23,9 +23,9 @@ from karat.cli.parameters import (
     bundle,
     choice,
     flag,
+    integer,
     option,
     path,
-    whole,
 )
 from karat.cli.show import check_output, note, say, show
 from karat.errors import InputError, Interrupted, OutputError, quoted
@@ -35,11 +35,11 @@ from karat.progress import Bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from karat.llm.interview import Asks
+    from karat.llm.interview import ModelTask
     from karat.llm.requests import Limits
 
 
-class Answered(Protocol):
+class LoggedResult(Protocol):
     """A result whose judgements or nuggets go to a file."""
 
     @property
@@ -48,7 +48,7 @@ class Answered(Protocol):
     def document(self, command: str = "") -> Any: ...
 
 
-class Asking(NamedTuple):
+class ModelOptions(NamedTuple):
     """Values of the options."""
 
     setup: Any
@@ -70,26 +70,26 @@ class Asking(NamedTuple):
             raise OutputError("--output, --report and --cache must be different files")
 
 
-def answer(asks: Asks, asking: Asking) -> None:
+def run_task(model_task: ModelTask, asking: ModelOptions) -> None:
     """Ask a model, write its answers and show the report; or show the plan of a dry run."""
     from karat.llm.interview import plan_task
 
     if asking.dry_run:
-        plan = plan_task(asks, asking.setup)
+        plan = plan_task(model_task, asking.setup)
         show(plan.document(command_line()), asking.format, asking.report)
         return
-    kept = f"answers so far are in {asking.setup.cache}: run the same command again to continue"
+    advice = f"answers so far are in {asking.setup.cache}: run the same command again to continue"
     try:
         with Bar() as progress:
-            found: Answered = asks.run(asking.setup, asking.judge, progress)
+            result: LoggedResult = model_task.run(asking.setup, asking.judge, progress)
     except (Interrupted, KeyboardInterrupt) as stop:
-        click.echo(f"karat: interrupted; {kept}", err=True)
+        click.echo(f"karat: interrupted; {advice}", err=True)
         raise click.exceptions.Exit(130) from stop
-    found.save_log(asking.output)
-    show(found.document(command_line()), asking.format, asking.report)
-    if count := sum(getattr(row, "missing", 1) for row in found.missing):
+    result.save_log(asking.output)
+    show(result.document(command_line()), asking.format, asking.report)
+    if count := sum(getattr(row, "missing", 1) for row in result.missing):
         missing = f"{count:,} {'is' if count == 1 else 'are'} missing"
-        note(f"{missing} in {asking.output}; {kept}")
+        note(f"{missing} in {asking.output}; {advice}")
 
 
 DEMO, DEMO_MODEL = "demo", "word overlap"
@@ -105,44 +105,44 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 _BUDGETS = ("requests", "tokens", "cost")
 
 
-def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **given: Any) -> Limits:
+def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **settings: Any) -> Limits:
     from karat.llm.requests import Limits, Prices
 
     if price is not None and len(price) != 2:
         raise click.UsageError("--price: expected two numbers, IN,OUT for a million tokens each")
-    found = {}
+    budgets = {}
     for text in budget:
         name, equals, value = text.rpartition("=")
         name = name if equals else "requests"
-        if name not in _BUDGETS or name in found:
-            told = "expected requests=N, tokens=N or cost=X, each once"
-            raise click.UsageError(f"--budget {text}: {told}")
-        found[name] = _amount(text, value, whole=name != "cost")
-    if "cost" in found and price is None:
+        if name not in _BUDGETS or name in budgets:
+            expected = "expected requests=N, tokens=N or cost=X, each once"
+            raise click.UsageError(f"--budget {text}: {expected}")
+        budgets[name] = _amount(text, value, is_whole=name != "cost")
+    if "cost" in budgets and price is None:
         raise click.UsageError("--budget cost=X needs --price IN,OUT: add it")
     return Limits(
-        **given,
-        budget_requests=found.get("requests"),
-        budget_tokens=found.get("tokens"),
-        budget_money=found.get("cost"),
+        **settings,
+        budget_requests=budgets.get("requests"),
+        budget_tokens=budgets.get("tokens"),
+        budget_money=budgets.get("cost"),
         prices=None if price is None else Prices(*price),
     )
 
 
-def _amount(text: str, value: str, whole: bool) -> Any:
+def _amount(text: str, value: str, is_whole: bool) -> Any:
     try:
-        found = int(value) if whole else float(value)
+        amount = int(value) if is_whole else float(value)
     except ValueError:
-        found = 0
-    if not (math.isfinite(found) and found > 0):
-        kind = "a whole number" if whole else "a number"
+        amount = 0
+    if not (math.isfinite(amount) and amount > 0):
+        kind = "a whole number" if is_whole else "a number"
         raise click.UsageError(f"--budget {text}: expected {kind} above 0")
-    return found
+    return amount
 
 
 def _asking(
-    endpoint: str, model: str | None, cache: str | None, output: str, **given: Any
-) -> Asking:
+    endpoint: str, model: str | None, cache: str | None, output: str, **values: Any
+) -> ModelOptions:
     """Return the values of the options as a command uses them."""
     from karat.llm.endpoint import Endpoint
     from karat.llm.interview import Setup
@@ -150,17 +150,17 @@ def _asking(
     if model is None and endpoint != DEMO:
         raise click.UsageError("--model is missing: name the model of the endpoint")
     keys = ("key_variable", "temperature", "max_tokens", "timeout")
-    how = {key: given.pop(key) for key in keys}
-    for name in given.pop("omit"):
-        how |= _PARAMETERS[name]
-    where = Endpoint(endpoint, model or DEMO_MODEL, **how)
+    parameters = {key: values.pop(key) for key in keys}
+    for name in values.pop("omit"):
+        parameters |= _PARAMETERS[name]
+    model_endpoint = Endpoint(endpoint, model or DEMO_MODEL, **parameters)
     bounds = ("budget", "price", "concurrency", "rate", "attempts")
-    limits = _limits(**{key: given.pop(key) for key in bounds})
-    setup = Setup(where, cache or output + CACHE, limits, given.pop("replicates", 1))
-    judge = given.pop("judge", None) or ""
+    limits = _limits(**{key: values.pop(key) for key in bounds})
+    setup = Setup(model_endpoint, cache or output + CACHE, limits, values.pop("replicates", 1))
+    judge = values.pop("judge", None) or ""
     if judge and not judge.isprintable():
         raise InputError(f"--judge {quoted(judge)}: expected a name without line ends and tabs")
-    return Asking(setup, judge, output=output, **given)
+    return ModelOptions(setup, judge, output=output, **values)
 
 
 def _ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
@@ -223,9 +223,9 @@ _HOW = (
         path,
         heading=MODEL,
     ),
-    option("--concurrency", "Requests at the same time.", whole(1), 4, heading=MODEL),
+    option("--concurrency", "Requests at the same time.", integer(1), 4, heading=MODEL),
     option("--rate", "Most requests a minute.", float, metavar="X", heading=MODEL),
-    option("--attempts", "Attempts for an answer.", whole(1), 5, heading=MODEL),
+    option("--attempts", "Attempts for an answer.", integer(1), 5, heading=MODEL),
     option("--timeout", "Seconds for an attempt.", float, 120.0, metavar="X", heading=MODEL),
 )
 _JUDGE = (
@@ -238,7 +238,7 @@ _JUDGE = (
     option(
         "--replicates",
         "Answers to each request. Their mean counts; of labels, the median.",
-        whole(1, 1000),
+        integer(1, 1000),
         1,
         heading=MODEL,
     ),
@@ -264,24 +264,26 @@ _REPORT = (
 )
 
 
-def asking(
+def model_options(
     written: str, *, max_tokens: int = 1024, judge: bool = True
 ) -> Callable[[CommandFunction], CommandFunction]:
     """Return the options of a command that asks a model: `asking`; `written` is what -o is."""
     output = option("-o --output", f"Write {written} to FILE (atomic).", path, required=True)
-    most = option("--max-tokens", "Most tokens of an answer.", whole(1), max_tokens, heading=MODEL)
+    most = option(
+        "--max-tokens", "Most tokens of an answer.", integer(1), max_tokens, heading=MODEL
+    )
     more = (most, *(_JUDGE if judge else ()), *_REPORT)
     options = bundle("asking", *_WHERE, output, *_HOW, *more, make=_asking)
     return lambda function: options(spreadsheet_safe(function))
 
 
-def sample(what: str) -> Callable[[CommandFunction], CommandFunction]:
+def sample(unit: str) -> Callable[[CommandFunction], CommandFunction]:
     """Return `--sample`: how many segments or questions are asked about."""
-    return option("--sample", f"Ask about N random {what}s only.", whole(1))
+    return option("--sample", f"Ask about N random {unit}s only.", integer(1))
 
 
 seed = option(
-    "--seed", "Seed of the sample and of random orders.", whole(min=0), 12345, heading=INPUT
+    "--seed", "Seed of the sample and of random orders.", integer(min=0), 12345, heading=INPUT
 )
 
 
@@ -298,17 +300,17 @@ class ScaleEnds(click.ParamType):  # type: ignore[type-arg]  # no generic in cli
     ) -> tuple[float, float]:
         if isinstance(value, tuple):
             return value[0], value[1]
-        found = _ENDS.fullmatch(str(value))
+        match = _ENDS.fullmatch(str(value))
         try:
-            low, high = (float(end) for end in found.groups()) if found else (math.nan, math.nan)
+            low, high = (float(end) for end in match.groups()) if match else (math.nan, math.nan)
         except ValueError:
             low = high = math.nan
         if not low < high:
             self.fail(f"found {value!r}, expected a lower and a higher end such as 1-5", param, ctx)
-        return _whole(low), _whole(high)
+        return _to_whole_number(low), _to_whole_number(high)
 
 
-def _whole(number: float) -> float:
+def _to_whole_number(number: float) -> float:
     """Return a whole number as one, so that a log has 1 and not 1.0."""
     return int(number) if number.is_integer() else number
 
@@ -348,12 +350,12 @@ judge = command_group(
 @option("-d --dimension", "Quality to rate, such as fluency.", required=True, metavar="NAME")
 @option("--scale", "Ends of the scale, such as 1-5. Default: those of SET.", ScaleEnds())
 @guideline
-@option("--batch", "Outputs of a segment in one request, in random order.", whole(1), 1)
+@option("--batch", "Outputs of a segment in one request, in random order.", integer(1), 1)
 @sample("segment")
-@asking("the ratings as JSON lines")
+@model_options("the ratings as JSON lines")
 @options.outputs_reader
 @seed
-def judge_ratings(source: SetInput, asking: Asking, **given: Any) -> None:
+def judge_ratings(source: SetInput, asking: ModelOptions, **values: Any) -> None:
     """Let a language model rate the outputs of an evaluation set.
 
     The model sees texts without the names of systems, and quotes the words that decide a rating. An
@@ -371,9 +373,9 @@ def judge_ratings(source: SetInput, asking: Asking, **given: Any) -> None:
     asking.check([source.name])
     with Bar() as progress:
         evalset = source.load(progress)
-    how = chosen_dimension(evalset, given["dimension"], given["scale"], given["guideline"])
-    material = Material(evalset, how, given["sample"], given["seed"])
-    answer(RatingTask(material, asking.prompt, given["batch"]), asking)
+    dimension = chosen_dimension(evalset, values["dimension"], values["scale"], values["guideline"])
+    material = Material(evalset, dimension, values["sample"], values["seed"])
+    run_task(RatingTask(material, asking.prompt, values["batch"]), asking)
 
 
 @click.command(name="pairs", cls=Command)
@@ -384,10 +386,10 @@ def judge_ratings(source: SetInput, asking: Asking, **given: Any) -> None:
 @option("-d --dimension", "Quality to compare. Default: overall quality.", metavar="NAME")
 @guideline
 @sample("segment")
-@asking("the preferences as JSON lines")
+@model_options("the preferences as JSON lines")
 @options.outputs_reader
 @seed
-def judge_pairs(source: SetInput, asking: Asking, **given: Any) -> None:
+def judge_pairs(source: SetInput, asking: ModelOptions, **values: Any) -> None:
     """Let a language model say which of two outputs is better.
 
     Every pair is asked about in both orders. A preference that changes with the order is a tie, and
@@ -404,9 +406,9 @@ def judge_pairs(source: SetInput, asking: Asking, **given: Any) -> None:
     asking.check([source.name])
     with Bar() as progress:
         evalset = source.load(progress)
-    how = compared_dimension(evalset, given["dimension"], given["guideline"])
-    material = Material(evalset, how, given["sample"], given["seed"])
-    answer(PairTask(material, asking.prompt, given["baseline"]), asking)
+    dimension = compared_dimension(evalset, values["dimension"], values["guideline"])
+    material = Material(evalset, dimension, values["sample"], values["seed"])
+    run_task(PairTask(material, asking.prompt, values["baseline"]), asking)
 
 
 @click.command(name="nuggets", cls=Command)
@@ -414,7 +416,7 @@ def judge_pairs(source: SetInput, asking: Asking, **given: Any) -> None:
 @nuggets_options.set_files
 @option("--batch", "Nuggets in one request.", whole(1), 10)
 @sample("question")
-@asking("the labels as JSON lines", max_tokens=2048)
+@model_options("the labels as JSON lines", max_tokens=2048)
 @seed
 def judge_nuggets(name: str, inputs: Any, asking: Asking, **how: Any) -> None:
     """Let a language model decide which responses contain which nuggets.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from karat import __version__
 from karat.errors import short
-from karat.llm.endpoint import Address, Endpoint, Key
+from karat.llm.endpoint import Address, ApiKey, Endpoint
 from karat.llm.requests import (
     DROPPED,
     EMPTY,
@@ -27,9 +27,9 @@ from karat.llm.requests import (
     TOO_LARGE,
     UNREACHABLE,
     Completion,
-    Failure,
-    Job,
+    EndpointFailure,
     Request,
+    RequestJob,
     estimated_prompt,
     estimated_tokens,
 )
@@ -43,17 +43,17 @@ def as_json(body: bytes) -> Any:
         return None
 
 
-def as_text(text: str, key: Key) -> str:
+def as_text(text: str, key: ApiKey) -> str:
     """Return a text without the key and without half characters, which cannot be stored."""
     return key.redact(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
-def error_said(found: Any, key: Key) -> str:
+def server_error_message(document: Any, key: ApiKey) -> str:
     """Return what a server said of an error: first without the key, then cut."""
     for names in (("error", "detail", "message"), ("message",)):
-        if isinstance(found, dict):
-            found = next((found[name] for name in names if name in found), None)
-    text = as_text(found, key) if isinstance(found, str) else ""
+        if isinstance(document, dict):
+            document = next((document[name] for name in names if name in document), None)
+    text = as_text(document, key) if isinstance(document, str) else ""
     return short(text.strip()).rstrip(". ")
 
 
@@ -76,7 +76,7 @@ LARGEST = 1 << 23
 _IDLE = 2.0  # seconds after which servers may have closed a connection
 
 
-class TooLarge(Exception):
+class ReplyTooLarge(Exception):
     """The body is larger than any answer."""
 
 
@@ -88,7 +88,7 @@ class Untrusted(Exception):
     """The host's certificate is not valid; the text says why."""
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """The reply of a server."""
 
     status: int
@@ -99,10 +99,10 @@ class Reply(NamedTuple):
 
 def _left(deadline: float) -> float:
     """Return the seconds that are left until a deadline."""
-    left = deadline - time.monotonic()
-    if left <= 0:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError
-    return left
+    return seconds
 
 
 class _Timed:
@@ -139,7 +139,7 @@ class _Incoming(io.RawIOBase):
         return self._sock.recv_into(buffer)
 
 
-class Connection:
+class HttpConnection:
     """A connection to an address, kept open between requests; of one thread, save `abort`."""
 
     def __init__(self, address: Address, trusted: ssl.SSLContext | None) -> None:
@@ -147,7 +147,7 @@ class Connection:
         self._sock: socket.socket | None = None
         self._used = 0.0
 
-    def post(self, body: bytes, headers: Mapping[str, str], timeout: float) -> Reply:
+    def post(self, body: bytes, headers: Mapping[str, str], timeout: float) -> HttpReply:
         """Send a request and return the whole reply; whatever goes wrong, the connection ends."""
         try:
             return self._post(body, headers, time.monotonic() + timeout)
@@ -155,17 +155,17 @@ class Connection:
             self.close()
             raise
 
-    def _post(self, body: bytes, headers: Mapping[str, str], deadline: float) -> Reply:
+    def _post(self, body: bytes, headers: Mapping[str, str], deadline: float) -> HttpReply:
         http = HTTPConnection(self._address.host, self._address.port)
         http.set_debuglevel(0)  # else headers are printed, the key among them
         http.auto_open = 0
         http.sock = _Timed(self._open(deadline), deadline)
-        own = {"Host": self._address.authority, "User-Agent": f"karat/{__version__}"}
-        own["Content-Type"] = "application/json"
-        http.request("POST", self._address.target, body, {**own, **headers})
+        base_headers = {"Host": self._address.authority, "User-Agent": f"karat/{__version__}"}
+        base_headers["Content-Type"] = "application/json"
+        http.request("POST", self._address.target, body, {**base_headers, **headers})
         response = http.getresponse()
-        told = {name.lower(): value for name, value in response.headers.items()}
-        reply = Reply(response.status, told, _whole(response))
+        response_headers = {name.lower(): value for name, value in response.headers.items()}
+        reply = HttpReply(response.status, response_headers, _read_body(response))
         self._used = time.monotonic()
         if response.will_close:
             self.close()
@@ -206,26 +206,26 @@ class Connection:
 
     def _connect(self, deadline: float) -> socket.socket:
         """Connect to the first of the host's addresses that accepts."""
-        where = (self._address.host, self._address.port)
-        places = socket.getaddrinfo(*where, type=socket.SOCK_STREAM)
-        for number, (family, kind, protocol, _, place) in enumerate(places):
+        host_and_port = (self._address.host, self._address.port)
+        addresses = socket.getaddrinfo(*host_and_port, type=socket.SOCK_STREAM)
+        for number, (family, kind, protocol, _, address) in enumerate(addresses):
             sock = socket.socket(family, kind, protocol)
             try:
-                sock.settimeout(_left(deadline) / (len(places) - number))
-                sock.connect(place)
+                sock.settimeout(_left(deadline) / (len(addresses) - number))
+                sock.connect(address)
                 return sock
             except OSError:
                 sock.close()
-                if number == len(places) - 1:
+                if number == len(addresses) - 1:
                     raise
         raise OSError("the host has no address")
 
 
-def _whole(response: HTTPResponse) -> bytes:
+def _read_body(response: HTTPResponse) -> bytes:
     """Return the body; a part of it is as good as none."""
     body = response.read(LARGEST + 1)
     if len(body) > LARGEST:
-        raise TooLarge
+        raise ReplyTooLarge
     if response.length:  # http.client does not mind if less comes than was announced
         raise IncompleteRead(b"")
     return body
@@ -235,82 +235,93 @@ _PASSING = {408, 409, 425, 429}
 """Statuses of a request that may succeed later, beside all from 500 on."""
 
 
-def as_refusal(reply: Reply, endpoint: Endpoint, key: Key) -> Failure:
+def as_refusal(reply: HttpReply, endpoint: Endpoint, key: ApiKey) -> EndpointFailure:
     """Return the failure that a reply with an error status is."""
-    said = error_said(as_json(reply.body), key)
-    told = f"HTTP {reply.status}" + f": {said}" * bool(said)
-    again = reply.status in _PASSING or reply.status >= 500
-    wait = seconds_to_wait(reply.headers.get("retry-after")) if again else None
-    return Failure(f"HTTP {reply.status}", said, again, _stop(reply, endpoint, key, told), wait)
+    detail = server_error_message(as_json(reply.body), key)
+    status_text = f"HTTP {reply.status}" + f": {detail}" * bool(detail)
+    retry = reply.status in _PASSING or reply.status >= 500
+    wait = seconds_to_wait(reply.headers.get("retry-after")) if retry else None
+    return EndpointFailure(
+        f"HTTP {reply.status}", detail, retry, _stop(reply, endpoint, key, status_text), wait
+    )
 
 
-def _stop(reply: Reply, endpoint: Endpoint, key: Key, told: str) -> str:
+def _stop(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text: str) -> str:
     """Return the sentence that ends the run, if no other request can succeed either."""
-    where, text = endpoint.name, reply.body.decode("utf-8", "replace")
+    server, text = endpoint.name, reply.body.decode("utf-8", "replace")
     variable = f"the environment variable {endpoint.key_variable}"
-    completions = f"{where}/chat/completions"
+    completions = f"{server}/chat/completions"
     match reply.status:
         case 401 | 403 if key:
-            found = f"{where} refuses the key of {variable} ({told})"
-            todo = "set it to a key for this server"
+            problem = f"{server} refuses the key of {variable} ({status_text})"
+            advice = "set it to a key for this server"
         case 401 | 403:
-            found, todo = f"{where} wants a key ({told})", f"set {variable}"
+            problem, advice = f"{server} wants a key ({status_text})", f"set {variable}"
         case 404:
-            found = f"the server does not know the model {short(endpoint.model)} or {completions}"
-            found, todo = f"{found} ({told})", "check both names"
+            problem = f"the server does not know the model {short(endpoint.model)} or {completions}"
+            problem, advice = f"{problem} ({status_text})", "check both names"
         case 402 | 429 if reply.status == 402 or "insufficient_quota" in text:
-            found, todo = f"{where} refuses further requests ({told})", "check your account there"
+            problem, advice = (
+                f"{server} refuses further requests ({status_text})",
+                "check your account there",
+            )
         case 400 | 422 if endpoint.json_object and "response_format" in text:
-            found = f"{where} refuses response_format ({told})"
-            todo = "leave it out (--omit response_format; in Python json_object=False)"
+            problem = f"{server} refuses response_format ({status_text})"
+            advice = "leave it out (--omit response_format; in Python json_object=False)"
         case status if 300 <= status < 400:
-            found = f"{where} redirects elsewhere ({told}), and the key would go there, too"
-            todo = "give the URL of the endpoint itself"
+            problem = (
+                f"{server} redirects elsewhere ({status_text}), and the key would go there, too"
+            )
+            advice = "give the URL of the endpoint itself"
         case _:
             return ""
-    return f"{found}: {todo}"
+    return f"{problem}: {advice}"
 
 
-def as_completion(body: bytes, key: Key, request: Request) -> Completion | Failure:
+def as_completion(body: bytes, key: ApiKey, request: Request) -> Completion | EndpointFailure:
     """Return the completion that a body holds; an empty one is a failure."""
-    found = as_json(body)
-    choice = _first_choice(found)
+    document = as_json(body)
+    choice = _first_choice(document)
     content = _get(_get(choice, "message"), "content", "")
     if choice is None or not isinstance(content, str | None):
-        return Failure(GARBAGE, error_said(found, key))  # some send errors with status 200
+        return EndpointFailure(
+            GARBAGE, server_error_message(document, key)
+        )  # some send errors with status 200
     text = as_text(content or "", key)
-    prompt = _count(found, "prompt_tokens")
-    answer = _count(found, "completion_tokens")
-    done = Completion(
+    prompt_tokens = _count(document, "prompt_tokens")
+    completion_tokens = _count(document, "completion_tokens")
+    completion = Completion(
         text,
-        estimated_prompt(request) if prompt is None else prompt,
-        estimated_tokens(text) if answer is None else answer,
-        estimated=prompt is None or answer is None,
+        estimated_prompt(request) if prompt_tokens is None else prompt_tokens,
+        estimated_tokens(text) if completion_tokens is None else completion_tokens,
+        estimated=prompt_tokens is None or completion_tokens is None,
         cut=_get(choice, "finish_reason") == "length",
     )
-    return done if text.strip() else _empty(done, _get(choice, "finish_reason"))
+    return completion if text.strip() else _empty(completion, _get(choice, "finish_reason"))
 
 
-def _empty(done: Completion, end: object) -> Failure:
-    why = {"length": "max_tokens was reached", "content_filter": "the server filtered it"}
-    tokens = (done.prompt_tokens, done.completion_tokens, done.estimated)
-    return Failure(EMPTY, why.get(str(end), ""), True, "", None, None, *tokens)
+def _empty(completion: Completion, finish_reason: object) -> EndpointFailure:
+    reasons = {"length": "max_tokens was reached", "content_filter": "the server filtered it"}
+    tokens = (completion.prompt_tokens, completion.completion_tokens, completion.estimated)
+    return EndpointFailure(
+        EMPTY, reasons.get(str(finish_reason), ""), True, "", None, None, *tokens
+    )
 
 
-def _get(found: Any, name: str, default: Any = None) -> Any:
-    return found.get(name, default) if isinstance(found, dict) else default
+def _get(document: Any, name: str, default: Any = None) -> Any:
+    return document.get(name, default) if isinstance(document, dict) else default
 
 
-def _first_choice(found: Any) -> dict[str, Any] | None:
+def _first_choice(document: Any) -> dict[str, Any] | None:
     """Return the first choice if it has a message."""
-    choices = _get(found, "choices")
+    choices = _get(document, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(_get(choice, "message"), dict) else None
 
 
-def _count(found: Any, name: str) -> int | None:
+def _count(document: Any, name: str) -> int | None:
     """Return a number of tokens that the server counted, or None."""
-    count = _get(_get(found, "usage"), name)
+    count = _get(_get(document, "usage"), name)
     return count if type(count) is int and 0 <= count < 1 << 40 else None
 
 
@@ -318,8 +329,8 @@ _PROXIES = ("https_proxy", "http_proxy", "all_proxy")
 
 
 def ask_once(
-    connection: Connection, endpoint: Endpoint, key: Key, request: Request, rejections: int
-) -> Completion | Failure:
+    connection: HttpConnection, endpoint: Endpoint, key: ApiKey, request: Request, rejections: int
+) -> Completion | EndpointFailure:
     """Send a request and return what came of it; `rejections` answers to it were invalid.
 
     Failures are values: an exception's frames would hold the key.
@@ -327,38 +338,42 @@ def ask_once(
     body = json.dumps(endpoint.body(request, rejections)).encode("ascii")
     try:
         reply = connection.post(body, key.headers(), endpoint.timeout)
-    except (OSError, HTTPException, ValueError, TooLarge, Unreachable, Untrusted) as error:
+    except (OSError, HTTPException, ValueError, ReplyTooLarge, Unreachable, Untrusted) as error:
         return _without_reply(error, endpoint)
     if 200 <= reply.status < 300:
         return as_completion(reply.body, key, request)
     return as_refusal(reply, endpoint, key)
 
 
-def _without_reply(error: Exception, endpoint: Endpoint) -> Failure:
+def _without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
     """Return the failure of an exchange that brought no whole reply."""
     if isinstance(error, Untrusted):
-        return Failure(UNREACHABLE, stop=f"{endpoint.name} has no valid certificate ({error})")
+        return EndpointFailure(
+            UNREACHABLE, stop=f"{endpoint.name} has no valid certificate ({error})"
+        )
     kinds: list[tuple[type[Exception], str, str]] = [
         (Unreachable, UNREACHABLE, f"{error}{_about_proxies()}"),
         (TimeoutError, TIMEOUT, f"no whole answer within {endpoint.timeout:g} s"),
-        (TooLarge, TOO_LARGE, f"more than {LARGEST >> 20} MB"),
+        (ReplyTooLarge, TOO_LARGE, f"more than {LARGEST >> 20} MB"),
         (IncompleteRead, DROPPED, "the answer is cut short"),
         (OSError, DROPPED, ""),
     ]
-    found = (Failure(name, told) for kind, name, told in kinds if isinstance(error, kind))
-    return next(found, Failure(GARBAGE, "not HTTP"))
+    failures = (
+        EndpointFailure(name, detail) for kind, name, detail in kinds if isinstance(error, kind)
+    )
+    return next(failures, EndpointFailure(GARBAGE, "not HTTP"))
 
 
 def _about_proxies() -> str:
     """Return a hint where the environment names a proxy, which is not used."""
-    named = [name for name in os.environ if name.lower() in _PROXIES]
-    return f"; {named[0]} is set, but Karat uses no proxy" if named else ""
+    proxies = [name for name in os.environ if name.lower() in _PROXIES]
+    return f"; {proxies[0]} is set, but Karat uses no proxy" if proxies else ""
 
 
-class Line(Protocol):
+class RequestLine(Protocol):
     """A connection of a worker to a language model."""
 
-    def ask(self, job: Job) -> Completion | Failure:
+    def ask(self, job: RequestJob) -> Completion | EndpointFailure:
         """Send the request of a job and return what came of it."""
 
     def abort(self) -> None:
@@ -371,11 +386,11 @@ class Line(Protocol):
 class EndpointLine:
     """A connection to an endpoint."""
 
-    def __init__(self, endpoint: Endpoint, key: Key, trusted: ssl.SSLContext | None) -> None:
+    def __init__(self, endpoint: Endpoint, key: ApiKey, trusted: ssl.SSLContext | None) -> None:
         self._endpoint, self._key = endpoint, key
-        self._connection = Connection(endpoint.address, trusted)
+        self._connection = HttpConnection(endpoint.address, trusted)
 
-    def ask(self, job: Job) -> Completion | Failure:
+    def ask(self, job: RequestJob) -> Completion | EndpointFailure:
         """Send the request of a job over HTTP."""
         return ask_once(self._connection, self._endpoint, self._key, job.request, job.rejections)
 
@@ -391,7 +406,7 @@ class EndpointLine:
 class DemoLine:
     """The offline stand-in; its tokens are estimated."""
 
-    def ask(self, job: Job) -> Completion:
+    def ask(self, job: RequestJob) -> Completion:
         """Answer the request of a job."""
         from karat.llm.demo import answer
 
@@ -405,7 +420,7 @@ class DemoLine:
         """Nothing is open."""
 
 
-def line_to(endpoint: Endpoint, key: Key) -> Callable[[], Line]:
+def line_to(endpoint: Endpoint, key: ApiKey) -> Callable[[], RequestLine]:
     """Return the function that opens a worker's line."""
     if endpoint.is_demo:
         return DemoLine

@@ -27,24 +27,24 @@ _MOST_WORDS = 12
 
 def answer(messages: Sequence[tuple[str, str]]) -> str:
     """Return the answer to a prompt: JSON in the form that its task asks for."""
-    found = _values("\n".join(message[1] for message in messages))
+    values = _values("\n".join(message[1] for message in messages))
     for key, reply in (("nuggets", _nuggets), ("documents", _facts), ("scale", _ratings)):
-        if key in found:
-            return json.dumps(reply(found), ensure_ascii=False)
-    if "outputs" in found:
-        return json.dumps(_preference(found), ensure_ascii=False)
+        if key in values:
+            return json.dumps(reply(values), ensure_ascii=False)
+    if "outputs" in values:
+        return json.dumps(_preference(values), ensure_ascii=False)
     return "The stand-in finds no lines such as `outputs: [...]` in this prompt."
 
 
 def _values(text: str) -> dict[str, Any]:
     """The values of the lines `name: JSON`; of several of one name, the last."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in _LINE.findall(text):
         try:
-            found[name] = json.loads(value)
+            values[name] = json.loads(value)
         except ValueError:  # a line of the instructions
             continue
-    return found
+    return values
 
 
 def _words(text: str) -> Counter[str]:
@@ -53,27 +53,27 @@ def _words(text: str) -> Counter[str]:
 
 def overlap(text: str, other: str) -> float:
     """Return F of the words that two texts share, 0 to 1."""
-    mine, theirs = _words(text), _words(other)
-    shared = 2 * (mine & theirs).total()
-    return shared / (mine.total() + theirs.total()) if shared else 0.0
+    words, other_words = _words(text), _words(other)
+    shared = 2 * (words & other_words).total()
+    return shared / (words.total() + other_words.total()) if shared else 0.0
 
 
-def _closeness(found: dict[str, Any], text: str) -> float:
+def _closeness(values: dict[str, Any], text: str) -> float:
     """The overlap with the nearest reference, else with the source."""
-    others = found.get("references") or [found.get("source") or ""]
-    return max(overlap(text, other) for other in others)
+    targets = values.get("references") or [values.get("source") or ""]
+    return max(overlap(text, target) for target in targets)
 
 
 def _first_words(text: str, most: int = 6) -> str:
     return " ".join(text.split()[:most])
 
 
-def _ratings(found: dict[str, Any]) -> dict[str, Any]:
-    scale = found["scale"]
+def _ratings(values: dict[str, Any]) -> dict[str, Any]:
+    scale = values["scale"]
     low, high = scale["low"], scale["high"]
     answers = []
-    for output in found["outputs"]:
-        share = _closeness(found, output["text"])
+    for output in values["outputs"]:
+        share = _closeness(values, output["text"])
         share = share if scale.get("better") != "lower" else 1 - share
         value = low + (high - low) * share
         if high - low >= 1:  # a scale of whole numbers
@@ -83,34 +83,34 @@ def _ratings(found: dict[str, Any]) -> dict[str, Any]:
     return {"answers": answers}
 
 
-def _preference(found: dict[str, Any]) -> dict[str, Any]:
-    first, second = found["outputs"]
-    one, two = (_closeness(found, output["text"]) for output in (first, second))
-    if one == two:
+def _preference(values: dict[str, Any]) -> dict[str, Any]:
+    first, second = values["outputs"]
+    first_score, second_score = (_closeness(values, output["text"]) for output in (first, second))
+    if first_score == second_score:
         return {"evidence": "", "better": "tie"}
-    better = first if one > two else second
+    better = first if first_score > second_score else second
     return {"evidence": _first_words(better["text"]), "better": better["id"]}
 
 
-def _nuggets(found: dict[str, Any]) -> dict[str, Any]:
-    response = found.get("response") or ""
-    return {"answers": [_supported(nugget, response) for nugget in found["nuggets"]]}
+def _nuggets(values: dict[str, Any]) -> dict[str, Any]:
+    response = values.get("response") or ""
+    return {"answers": [_judge_nugget(nugget, response) for nugget in values["nuggets"]]}
 
 
-def _supported(nugget: dict[str, Any], response: str) -> dict[str, Any]:
-    wanted = {word for word in _words(nugget["text"]) if len(word) > _SHORT}
-    wanted = wanted or set(_words(nugget["text"]))
-    share = len(wanted & set(_words(response))) / max(len(wanted), 1)
+def _judge_nugget(nugget: dict[str, Any], response: str) -> dict[str, Any]:
+    key_words = {word for word in _words(nugget["text"]) if len(word) > _SHORT}
+    key_words = key_words or set(_words(nugget["text"]))
+    share = len(key_words & set(_words(response))) / max(len(key_words), 1)
     label = "support" if share >= _WHOLE else "partial_support" if share >= _PART else "not_support"
-    sentences = [one.strip() for one in _SENTENCE.findall(response) if one.strip()]
-    best = max(sentences, key=lambda one: len(wanted & set(_words(one))), default="")
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(response) if sentence.strip()]
+    best = max(sentences, key=lambda sentence: len(key_words & set(_words(sentence))), default="")
     evidence = "" if label == "not_support" else best
     return {"id": nugget["id"], "evidence": evidence, "label": label}
 
 
-def _facts(found: dict[str, Any]) -> dict[str, Any]:
+def _facts(values: dict[str, Any]) -> dict[str, Any]:
     facts: list[dict[str, Any]] = []
-    for document in found["documents"]:
+    for document in values["documents"]:
         for sentence in _SENTENCE.findall(document["text"]):
             words = sentence.strip(" \n\t.!?").split()[:_MOST_WORDS]
             if len(words) > 1:
@@ -120,4 +120,4 @@ def _facts(found: dict[str, Any]) -> dict[str, Any]:
                     {"document": document["id"], "quote": fact, "fact": fact}
                     | {"importance": importance}
                 )
-    return {"facts": facts[: found.get("most") or None]}
+    return {"facts": facts[: values.get("most") or None]}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, quote, urlsplit
 
 from karat.errors import InputError, quoted
-from karat.llm.requests import LONGEST, Request
+from karat.llm.requests import MAX_SECONDS, Request
 
 EXAMPLE = "http://localhost:8000/v1"
 _COMPLETIONS = "/chat/completions"
@@ -52,7 +52,7 @@ class Address(NamedTuple):
         return self.path + _COMPLETIONS
 
 
-def as_address(url: str) -> Address:
+def parse_address(url: str) -> Address:
     """Parse the URL of an endpoint; one that may hold a secret is refused and not shown."""
     if "@" in url:
         raise InputError(
@@ -69,8 +69,8 @@ def as_address(url: str) -> Address:
     return _parsed(url)
 
 
-def _wrong(url: str, why: str) -> InputError:
-    return InputError(f"the endpoint's URL {quoted(url)} {why}: expected one such as {EXAMPLE}")
+def _wrong(url: str, reason: str) -> InputError:
+    return InputError(f"the endpoint's URL {quoted(url)} {reason}: expected one such as {EXAMPLE}")
 
 
 def _parsed(url: str) -> Address:
@@ -117,7 +117,7 @@ space between them, are one key in a spelling that we do not know."""
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
-class Key:
+class ApiKey:
     """The API key of an endpoint, or an empty one; its text appears in no representation."""
 
     __slots__ = ("_fragments", "_public_prefix", "_text", "variable")
@@ -215,7 +215,7 @@ def check_variable(name: str) -> None:
         )
 
 
-def key_of(variable: str) -> Key:
+def read_key(variable: str) -> ApiKey:
     """Return the key that an environment variable holds; without one, none is sent.
 
     White space around it is left out. A variable that is not the usual one must be set.
@@ -232,7 +232,7 @@ def key_of(variable: str) -> Key:
             f"the key in the environment variable {variable} has a space or another character at "
             f"position {wrong} that no key has: set it again"
         )
-    return Key(variable, text)
+    return ApiKey(variable, text)
 
 
 DEMO = "demo"
@@ -272,16 +272,16 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         for name in ("url", "model", "key_variable"):
-            if not isinstance(given := getattr(self, name), str):
-                raise InputError(f"{name}={quoted(given)}: expected a string")
+            if not isinstance(value := getattr(self, name), str):
+                raise InputError(f"{name}={quoted(value)}: expected a string")
         if not self.is_demo:
-            as_address(self.url)
+            parse_address(self.url)
         if not self.model.strip() or not self.model.isprintable():
             raise InputError("the model's name is empty or has hidden characters: name a model")
         check_variable(self.key_variable)
-        if not 0 < self.timeout <= LONGEST:
-            told = f"expected seconds, more than 0 and at most {LONGEST:,}"
-            raise InputError(f"timeout={quoted(self.timeout)}: {told}")
+        if not 0 < self.timeout <= MAX_SECONDS:
+            expected = f"expected seconds, more than 0 and at most {MAX_SECONDS:,}"
+            raise InputError(f"timeout={quoted(self.timeout)}: {expected}")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InputError(f"temperature={quoted(self.temperature)}: expected 0 to 2")
         if self.max_tokens is not None and self.max_tokens < 1:
@@ -295,22 +295,22 @@ class Endpoint:
     @property
     def address(self) -> Address:
         """The parts of the URL."""
-        return as_address(self.url)
+        return parse_address(self.url)
 
     @property
     def name(self) -> str:
         """The URL in one spelling, for messages and cache keys."""
         return DEMO if self.is_demo else self.address.url
 
-    def key(self) -> Key:
+    def key(self) -> ApiKey:
         """Return the key of the environment, which must be nowhere else."""
         if self.is_demo:
-            return Key(self.key_variable)
-        key = key_of(self.key_variable)
-        for what, text in {"URL": self.url, "model's name": self.model}.items():
+            return ApiKey(self.key_variable)
+        key = read_key(self.key_variable)
+        for subject, text in {"URL": self.url, "model's name": self.model}.items():
             if key.is_in(text):
                 raise InputError(
-                    f"the {what} has the key of {self.key_variable} in it: take it out; the "
+                    f"the {subject} has the key of {self.key_variable} in it: take it out; the "
                     "environment variable alone holds the key"
                 )
         return key
@@ -320,7 +320,7 @@ class Endpoint:
         seed = None
         if self.seed is not None:
             seed = self.seed + REPLICATES * request.replicate + rejections
-        found: dict[str, object] = {
+        optional_parameters: dict[str, object] = {
             "temperature": None
             if self.temperature is None
             else float(self.temperature),  # 0 is 0.0
@@ -328,7 +328,7 @@ class Endpoint:
             "seed": seed,
             "response_format": {"type": "json_object"} if self.json_object else None,
         }
-        return {key: value for key, value in found.items() if value is not None}
+        return {key: value for key, value in optional_parameters.items() if value is not None}
 
     def body(self, request: Request, rejections: int = 0) -> dict[str, object]:
         """Return what is sent; `rejections` answers to it were invalid."""

@@ -27,12 +27,12 @@ from karat.storage.output import as_path
 from karat.storage.unpacking import read_bytes
 
 
-def shuffled(names: Sequence[str], seed: int, salt: str = "") -> list[str]:
+def shuffle(names: Sequence[str], seed: int, salt: str = "") -> list[str]:
     """Return names in a random order, the same on every machine."""
     return sorted(names, key=lambda name: _hash(f"{seed}\t{salt}\t{name}"))
 
 
-def drawn(names: Sequence[str], size: int | None, seed: int) -> list[str]:
+def draw_sample(names: Sequence[str], size: int | None, seed: int) -> list[str]:
     """Return a random sample of names in their own order; all if no size is given.
 
     A larger sample of the same seed contains the smaller one, so no answer is lost to it.
@@ -40,15 +40,15 @@ def drawn(names: Sequence[str], size: int | None, seed: int) -> list[str]:
     if size is None:
         return list(names)
     check_count("sample", size, 1)
-    kept = set(shuffled(names, seed)[:size])
-    return [name for name in names if name in kept]
+    sample = set(shuffle(names, seed)[:size])
+    return [name for name in names if name in sample]
 
 
 def _hash(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-LONGEST_TEXT = 200_000
+MAX_TEXT_LENGTH = 200_000
 """Characters of a text that is sent; nobody is asked about longer ones."""
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"```[a-zA-Z]*\n(.*)\n\s*```", re.DOTALL)
@@ -66,24 +66,24 @@ def json_object(text: str) -> dict[str, Any]:
     text = _THOUGHT.sub("", text)
     fenced = _FENCE.search(text)
     start, end = text.find("{"), text.rfind("}")
-    for part in (text, fenced[1] if fenced else "", text[max(start, 0) : end + 1]):
+    for candidate in (text, fenced[1] if fenced else "", text[max(start, 0) : end + 1]):
         try:
-            found = json.loads(part)
-            json.dumps(found, ensure_ascii=False).encode()  # refuses halves of characters
+            parsed = json.loads(candidate)
+            json.dumps(parsed, ensure_ascii=False).encode()  # refuses halves of characters
         except (ValueError, RecursionError):  # numbers of too many digits are ValueErrors, too
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(parsed, dict):
+            return parsed
         break
     raise InvalidAnswer("invalid JSON")
 
 
-def entries(found: Mapping[str, Any], key: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def entries(reply: Mapping[str, Any], key: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the entries of a list by their ids: exactly those that were asked for, each once."""
-    listed = found.get(key)
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+    listed = reply.get(key)
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise InvalidAnswer(f"no list of {key}")
-    by_id = {str(one.get("id")): one for one in listed}
+    by_id = {str(entry.get("id")): entry for entry in listed}
     if len(by_id) < len(listed) or set(by_id) != set(ids):
         raise InvalidAnswer("wrong ids")
     return {id: by_id[id] for id in ids}
@@ -170,18 +170,18 @@ class Prompt:
     def check(self, slots: Slots) -> None:
         """Refuse a prompt with an unknown placeholder, or without one that its task needs."""
         place = self.place or self.name
-        found = set[str]()
+        used = set[str]()
         for number, line in enumerate(self.text.split("\n"), 1):
             for word in (match[2] for match in _PLACEHOLDER.finditer(line) if match[2]):
                 if word not in slots.all:
-                    known = ", ".join(f"{{{one}}}" for one in slots.all)
-                    told = f"found the placeholder {{{short(word)}}}, expected one of {known}"
-                    raise InputError(f"{place}, line {number}: {told}")
-                found.add(word)
+                    allowed = ", ".join(f"{{{slot}}}" for slot in slots.all)
+                    problem = f"found the placeholder {{{short(word)}}}, expected one of {allowed}"
+                    raise InputError(f"{place}, line {number}: {problem}")
+                used.add(word)
         for word in slots.needed:
-            if word not in found:
-                told = f"the prompt has no placeholder {{{word}}}, which {slots.task} needs"
-                raise InputError(f"{place}: {told}; add it")
+            if word not in used:
+                problem = f"the prompt has no placeholder {{{word}}}, which {slots.task} needs"
+                raise InputError(f"{place}: {problem}; add it")
 
     def messages(self, values: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         """Return role and content of each message, its placeholders filled with JSON."""
@@ -237,7 +237,7 @@ def as_json(value: object) -> str:
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-class Case(NamedTuple):
+class PromptCase(NamedTuple):
     """One thing to ask about: what fills the prompt, and how the answer is read."""
 
     id: str
@@ -301,21 +301,25 @@ class Interview(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on missing replicates, estimated tokens and limits."""
-        some = sum(len(answers) < self.replicates for answers in self.answers.values())
-        told = f"{some:,} of {len(self.answers):,} judgements rest on fewer than"
-        few = [f"{told} {self.replicates} answers."] if some else []
+        n_incomplete = sum(len(answers) < self.replicates for answers in self.answers.values())
+        problem = f"{n_incomplete:,} of {len(self.answers):,} judgements rest on fewer than"
+        replicate_notes = [f"{problem} {self.replicates} answers."] if n_incomplete else []
         estimated = ["Tokens are estimated: the server did not count them."]
-        return (*few, *(estimated if self.usage.estimated_tokens else []), *self.usage.notes)
+        return (
+            *replicate_notes,
+            *(estimated if self.usage.estimated_tokens else []),
+            *self.usage.notes,
+        )
 
 
 @dataclass(frozen=True)
-class Task:
+class InterviewTask:
     """Cases under one prompt, and the form that their answers have."""
 
     prompt: Prompt
     form: str
     """The form in words, of which the cache keeps a hash."""
-    cases: Sequence[Case]
+    cases: Sequence[PromptCase]
 
     @cached_property
     def digest(self) -> str:
@@ -347,7 +351,7 @@ class Task:
                 return str(error)
             return ""
 
-        asked = ask(
+        ask_result = ask(
             self.requests(setup),
             setup.endpoint,
             cache=setup.cache,
@@ -357,21 +361,21 @@ class Task:
         )
         answers: dict[str, list[Any]] = {}
         missing: list[tuple[str, str]] = []
-        for one in asked.answers:
-            case = _case(one.id)
+        for reply in ask_result.answers:
+            case = _case(reply.id)
             try:
-                if one.text is not None:
-                    answers.setdefault(case, []).append(cases[case].read(one.text))
+                if reply.text is not None:
+                    answers.setdefault(case, []).append(cases[case].read(reply.text))
                 else:
-                    missing.append((case, one.why))
+                    missing.append((case, reply.why))
             except InvalidAnswer as error:
                 missing.append((case, str(error)))
-        found = {id: tuple(some) for id, some in answers.items() if some}
+        parsed = {id: tuple(values) for id, values in answers.items() if values}
         reasons = dict(reversed(missing))
-        return Interview(found, reasons, asked.usage, setup.replicates)
+        return Interview(parsed, reasons, ask_result.usage, setup.replicates)
 
 
-class Asks(Protocol):
+class ModelTask(Protocol):
     """Something that a command asks a model about, and the result of it."""
 
     @property
@@ -382,7 +386,7 @@ class Asks(Protocol):
     def settings(self) -> Mapping[str, object]:
         """Settings, as signatures have them."""
 
-    def task(self) -> Task:
+    def task(self) -> InterviewTask:
         """Return the cases to ask about."""
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> Any:
@@ -396,7 +400,7 @@ def _case(request: str) -> str:
 _SAFE = " /:()@+-._~"
 
 
-def signature(name: str, settings: Mapping[str, object], task: Task, setup: Setup) -> str:
+def signature(name: str, settings: Mapping[str, object], task: InterviewTask, setup: Setup) -> str:
     """Return all that changes the answers; texts and guidelines by a digest. No key is in it.
 
     Args:
@@ -405,10 +409,10 @@ def signature(name: str, settings: Mapping[str, object], task: Task, setup: Setu
         task: prompt and cases.
         setup: model, and how it is asked.
     """
-    written = ",".join(f"{key}={_plain_setting(value)}" for key, value in settings.items())
-    parts = {"prompt": task.prompt.label, "cases": task.digest, **setup.settings}
-    fields = "|".join(f"{key}={_plain_setting(value)}" for key, value in parts.items())
-    return f"{name}:{written}|{fields}|karat={__version__}"
+    task_settings = ",".join(f"{key}={_plain_setting(value)}" for key, value in settings.items())
+    shared_settings = {"prompt": task.prompt.label, "cases": task.digest, **setup.settings}
+    fields = "|".join(f"{key}={_plain_setting(value)}" for key, value in shared_settings.items())
+    return f"{name}:{task_settings}|{fields}|karat={__version__}"
 
 
 def _plain_setting(value: object) -> str:
@@ -431,9 +435,11 @@ class AskingPlan(Result):
     signature: str = ""
 
 
-def plan_task(asks: Asks, setup: Setup) -> AskingPlan:
+def plan_task(model_task: ModelTask, setup: Setup) -> AskingPlan:
     """Return what asking about a task would take; nothing is sent."""
-    task = asks.task()
-    told = signature(asks.name, asks.settings, task, setup)
-    settings = {**asks.settings, "prompt": task.prompt.label, **setup.settings}
-    return AskingPlan(asks.name, (task.plan(setup),), (*setup.notes, ESTIMATED), settings, told)
+    task = model_task.task()
+    full_signature = signature(model_task.name, model_task.settings, task, setup)
+    settings = {**model_task.settings, "prompt": task.prompt.label, **setup.settings}
+    return AskingPlan(
+        model_task.name, (task.plan(setup),), (*setup.notes, ESTIMATED), settings, full_signature
+    )

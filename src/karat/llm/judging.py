@@ -63,9 +63,9 @@ def judge_ratings(
         seed: seed of the random order and the sample.
         progress: function that is called with the progress.
     """
-    given = as_evalset(evalset)
-    how = chosen_dimension(given, dimension, scale, guideline)
-    task = RatingTask(Material(given, how, sample, seed), prompt, batch)
+    loaded = as_evalset(evalset)
+    rated = chosen_dimension(loaded, dimension, scale, guideline)
+    task = RatingTask(Material(loaded, rated, sample, seed), prompt, batch)
     return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
 
 
@@ -95,8 +95,8 @@ def judge_pairs(
         guideline: question to answer, instead of that of the set.
         cache, limits, prompt, judge, replicates, sample, seed, progress: as in `judge_ratings`.
     """
-    given = as_evalset(evalset)
-    material = Material(given, compared_dimension(given, dimension, guideline), sample, seed)
+    loaded = as_evalset(evalset)
+    material = Material(loaded, compared_dimension(loaded, dimension, guideline), sample, seed)
     task = PairTask(material, prompt, baseline)
     return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
 
@@ -104,8 +104,8 @@ def judge_pairs(
 def compared_dimension(evalset: EvalSet, dimension: str | None, guideline: str = "") -> Dimension:
     """Return the quality that pairs are compared by, which needs no scale."""
     name = dimension or OVERALL
-    found = evalset.dimensions.get(name, Dimension(name))
-    return replace(found, guideline=guideline) if guideline else found
+    compared = evalset.dimensions.get(name, Dimension(name))
+    return replace(compared, guideline=guideline) if guideline else compared
 
 
 def judge_nuggets(

@@ -9,7 +9,7 @@ from functools import cached_property
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import MODEL, PERSON, Dimension
 from karat.evalset.sets import EvalSet
-from karat.llm.interview import LONGEST_TEXT, drawn
+from karat.llm.interview import MAX_TEXT_LENGTH, draw_sample
 from karat.llm.results import RatingRow, SupportRow, check_judge
 from karat.meta.judge_agreement import JudgeRow, judge_agreement
 from karat.nuggets.sets.judgements import JudgedResponse
@@ -29,12 +29,12 @@ class Material:
         texts = (text for texts in self.evalset.systems.values() for text in texts)
         if all(text is None for text in texts):
             raise InputError(f"{self.evalset.name} has no outputs: expected at least one to judge")
-        drawn(self.evalset.segments[:1], self.sample, self.seed)  # refuses a wrong size
+        draw_sample(self.evalset.segments[:1], self.sample, self.seed)  # refuses a wrong size
 
     @cached_property
     def segments(self) -> list[str]:
         """Segments to judge, in the order of the set."""
-        return drawn(self.evalset.segments, self.sample, self.seed)
+        return draw_sample(self.evalset.segments, self.sample, self.seed)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -46,30 +46,30 @@ class Material:
 
     def outputs(self, segment: str) -> dict[str, str]:
         """System -> output of a segment, where there is one."""
-        at = self._places[segment]
-        found = ((name, texts[at]) for name, texts in self.evalset.systems.items())
-        return {name: text for name, text in found if text is not None}
+        index = self._places[segment]
+        outputs = ((name, texts[index]) for name, texts in self.evalset.systems.items())
+        return {name: text for name, text in outputs if text is not None}
 
     def values(self, segment: str) -> dict[str, object]:
         """Return what prompts may show beside outputs."""
-        at = self._places[segment]
+        index = self._places[segment]
         lower = " (lower is better)" if self.dimension.better == "lower" else ""
         return {
             "dimension": f"{self.dimension.name}{lower}",
             "guideline": self.dimension.guideline or None,
-            "source": None if self.evalset.sources is None else self.evalset.sources[at],
-            "references": list(self._references(at)),
+            "source": None if self.evalset.sources is None else self.evalset.sources[index],
+            "references": list(self._references(index)),
         }
 
-    def _references(self, at: int) -> tuple[str, ...]:
-        return self.evalset.references[at] if self.evalset.references else ()
+    def _references(self, index: int) -> tuple[str, ...]:
+        return self.evalset.references[index] if self.evalset.references else ()
 
     def fits(self, segment: str, *outputs: str) -> bool:
         """Return whether no text of a request is too long to be sent."""
-        at = self._places[segment]
-        sources = () if self.evalset.sources is None else (self.evalset.sources[at],)
-        texts = (*outputs, *sources, *self._references(at))
-        return all(len(text) <= LONGEST_TEXT for text in texts)
+        index = self._places[segment]
+        sources = () if self.evalset.sources is None else (self.evalset.sources[index],)
+        texts = (*outputs, *sources, *self._references(index))
+        return all(len(text) <= MAX_TEXT_LENGTH for text in texts)
 
     def settings(self, by_seed: bool = False) -> dict[str, object]:
         """Return how segments were drawn; the seed where something depends on it."""
@@ -85,9 +85,9 @@ class Material:
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence on the sample, if there is one."""
-        judged, every = len(self.segments), len(self.evalset)
-        if judged < every:
-            yield f"A random sample of {judged:,} of {every:,} segments was judged."
+        judged, total = len(self.segments), len(self.evalset)
+        if judged < total:
+            yield f"A random sample of {judged:,} of {total:,} segments was judged."
 
 
 def chosen_dimension(
@@ -95,17 +95,17 @@ def chosen_dimension(
 ) -> Dimension:
     """Return the dimension of the set, or a new one on a scale; both with a guideline if given."""
     if name not in evalset.dimensions and scale is None:
-        known = short(", ".join(evalset.dimensions) or "none")
-        told = f"{evalset.name} has no dimension {quoted(name)} (it has {known})"
-        raise InputError(f"{told}: to rate a new one, give its scale, such as --scale 1-5")
-    found = evalset.dimensions.get(name, Dimension(name))
+        names = short(", ".join(evalset.dimensions) or "none")
+        problem = f"{evalset.name} has no dimension {quoted(name)} (it has {names})"
+        raise InputError(f"{problem}: to rate a new one, give its scale, such as --scale 1-5")
+    chosen = evalset.dimensions.get(name, Dimension(name))
     if scale is not None:
-        for mine, theirs in zip((found.low, found.high), scale, strict=True):
-            if mine is not None and mine != theirs:
-                told = f"found a scale that ends at {theirs:g}, but {evalset.name} has {mine:g}"
-                raise InputError(f"dimension {short(name)}: {told}; rate under another name")
-        found = replace(found, low=scale[0], high=scale[1])
-    return replace(found, guideline=guideline) if guideline else found
+        for end, new_end in zip((chosen.low, chosen.high), scale, strict=True):
+            if end is not None and end != new_end:
+                problem = f"found a scale that ends at {new_end:g}, but {evalset.name} has {end:g}"
+                raise InputError(f"dimension {short(name)}: {problem}; rate under another name")
+        chosen = replace(chosen, low=scale[0], high=scale[1])
+    return replace(chosen, guideline=guideline) if guideline else chosen
 
 
 def rating_agreement(material: Material, judge: str, rows: Sequence[RatingRow]) -> JudgeRow | None:
@@ -118,8 +118,8 @@ def rating_agreement(material: Material, judge: str, rows: Sequence[RatingRow]) 
         [(row.system, row.segment, judge, name, row.value) for row in rows],
         judge_kinds={judge: MODEL},
     )
-    found = judge_agreement(judged, [name]).judges
-    return next((row for row in found if row.judge == judge), None)
+    judge_rows = judge_agreement(judged, [name]).judges
+    return next((row for row in judge_rows if row.judge == judge), None)
 
 
 def nugget_agreement(nuggets: NuggetSet, judge: str, rows: Sequence[SupportRow]) -> JudgeRow | None:
@@ -131,7 +131,7 @@ def nugget_agreement(nuggets: NuggetSet, judge: str, rows: Sequence[SupportRow])
         for row in rows
         for run in row.runs
     ]
-    others = [row for row in nuggets.judgements.rows if row.kind != MODEL]
-    both = replace(nuggets, judgements=nuggets.judgements.with_rows([*others, *own]))
-    found = judge_agreement(both).judges
-    return next((row for row in found if row.judge == judge), None)
+    human_rows = [row for row in nuggets.judgements.rows if row.kind != MODEL]
+    merged = replace(nuggets, judgements=nuggets.judgements.with_rows([*human_rows, *model_rows]))
+    judge_rows = judge_agreement(merged).judges
+    return next((row for row in judge_rows if row.judge == judge), None)

@@ -16,9 +16,24 @@ from typing import ClassVar, NamedTuple
 from karat.errors import InputError
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import check_known
-from karat.llm.interview import Case, Interview, Setup, Task, json_object, one_of, quote_from
+from karat.llm.interview import (
+    Interview,
+    InterviewTask,
+    PromptCase,
+    Setup,
+    json_object,
+    one_of,
+    quote_from,
+)
 from karat.llm.material import Material
-from karat.llm.results import TOO_LONG, Asked, ModelPairs, Named, PairRow, PositionBias
+from karat.llm.results import (
+    TOO_LONG,
+    JudgedPairRow,
+    JudgeRun,
+    MissingJudgement,
+    ModelPairs,
+    PositionBias,
+)
 from karat.llm.task_prompts import PAIRS, task_prompt
 from karat.progress import Progress, silent
 
@@ -30,14 +45,14 @@ WIN, TIE, LOSS = 1.0, 0.5, 0.0
 _VALUES = {"1": WIN, "2": LOSS, "tie": TIE}
 
 
-class Preference(NamedTuple):
+class ModelPreference(NamedTuple):
     """1 if the output shown first is better, 0 if the second is, 0.5 for a tie."""
 
     value: float
     evidence: str
 
 
-class Shown(NamedTuple):
+class ShownPair(NamedTuple):
     """Two outputs of a segment in the order in which they are shown."""
 
     segment: str
@@ -45,9 +60,9 @@ class Shown(NamedTuple):
     second: str
 
     @property
-    def turned(self) -> Shown:
+    def turned(self) -> ShownPair:
         """Both in the other order."""
-        return Shown(self.segment, self.second, self.first)
+        return ShownPair(self.segment, self.second, self.first)
 
 
 @dataclass(frozen=True)
@@ -69,8 +84,8 @@ class PairTask:
     @property
     def dimension(self) -> Dimension:
         """The dimension of the log: preferences, on a scale from 0 to 1."""
-        asked = self.material.dimension.name
-        name = PREFERENCE if asked == OVERALL else f"{asked} {PREFERENCE}"
+        quality = self.material.dimension.name
+        name = PREFERENCE if quality == OVERALL else f"{quality} {PREFERENCE}"
         return Dimension(name, low=0, high=1, guideline=self.material.dimension.guideline)
 
     @property
@@ -82,121 +97,123 @@ class PairTask:
         return [(name, self.baseline) for name in names if name != self.baseline]
 
     @cached_property
-    def compared(self) -> list[tuple[tuple[str, str], Shown]]:
+    def compared(self) -> list[tuple[tuple[str, str], ShownPair]]:
         """Two systems and their outputs, for each segment where both have one."""
-        found = []
+        pairs = []
         for pair in self.systems:
             for segment in self.material.segments:
                 first, second = (self.material.output(system, segment) for system in pair)
                 if first is not None and second is not None:
-                    found.append((pair, Shown(segment, first, second)))
-        return found
+                    pairs.append((pair, ShownPair(segment, first, second)))
+        return pairs
 
     @cached_property
-    def case_ids(self) -> dict[Shown, str]:
+    def case_ids(self) -> dict[ShownPair, str]:
         """Outputs as shown -> the id of their case; equal texts are asked about once."""
-        found: dict[Shown, str] = {}
-        for _, shown in self.compared:
-            if shown.first == shown.second or not self.material.fits(*shown):
+        ids: dict[ShownPair, str] = {}
+        for _, pair in self.compared:
+            if pair.first == pair.second or not self.material.fits(*pair):
                 continue
-            for one in (shown, shown.turned):
-                found.setdefault(one, f"{one.segment}\t{len(found)}")
-        return found
+            for order in (pair, pair.turned):
+                ids.setdefault(order, f"{order.segment}\t{len(ids)}")
+        return ids
 
-    def task(self) -> Task:
+    def task(self) -> InterviewTask:
         """Return the cases to ask about."""
-        return Task(task_prompt(PAIRS, self.prompt), FORM, list(self._cases()))
+        return InterviewTask(task_prompt(PAIRS, self.prompt), FORM, list(self._cases()))
 
-    def _cases(self) -> Iterator[Case]:
-        for shown, id in self.case_ids.items():
-            texts = {"1": shown.first, "2": shown.second}
+    def _cases(self) -> Iterator[PromptCase]:
+        for pair, id in self.case_ids.items():
+            texts = {"1": pair.first, "2": pair.second}
             listed = [{"id": id, "text": text} for id, text in texts.items()]
-            values = {**self.material.values(shown.segment), "outputs": listed}
-            yield Case(id, values, partial(read_preference, texts))
+            values = {**self.material.values(pair.segment), "outputs": listed}
+            yield PromptCase(id, values, partial(read_preference, texts))
 
     @property
     def settings(self) -> dict[str, object]:
         """Settings, as signatures have them."""
-        found = {"quality": self.material.dimension.name, "baseline": self.baseline or "none"}
-        return {**found, **self.material.settings()}
+        settings = {"quality": self.material.dimension.name, "baseline": self.baseline or "none"}
+        return {**settings, **self.material.settings()}
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelPairs:
         """Ask a model and return its preferences."""
         judge, task = judge or setup.judge, self.task()
         self.material.check_judge(judge)
-        found = task.ask(setup, progress)
-        rows, missing = self._rows(found)
+        interview = task.ask(setup, progress)
+        rows, missing = self._rows(interview)
         name = self.material.evalset.name
-        asked = Asked(self.name, name, judge, self.settings, task, setup, found)
+        judge_run = JudgeRun(self.name, name, judge, self.settings, task, setup, interview)
         return ModelPairs(
-            **asked.fields(rows, missing, [*self.material.notes(), *_equal(rows)]),
+            **judge_run.fields(
+                rows, missing, [*self.material.notes(), *_equal_outputs_notes(rows)]
+            ),
             dimension=self.dimension,
-            bias=position_bias(rows, found),
+            bias=position_bias(rows, interview),
         )
 
-    def _rows(self, found: Interview) -> tuple[list[PairRow], list[Named]]:
+    def _rows(self, interview: Interview) -> tuple[list[JudgedPairRow], list[MissingJudgement]]:
         """Return the preferences, and the pair and reason of each that is missing."""
         rows, missing = [], []
-        for (system, other), shown in self.compared:
-            if shown.first == shown.second:
-                rows.append(PairRow(shown.segment, system, other, TIE, "", None, 0))
+        for (system, other), pair in self.compared:
+            if pair.first == pair.second:
+                rows.append(JudgedPairRow(pair.segment, system, other, TIE, "", None, 0))
                 continue
-            ids = [self.case_ids.get(one, "") for one in (shown, shown.turned)]
-            first, second = (found.answers.get(id, ()) for id in ids)
+            ids = [self.case_ids.get(order, "") for order in (pair, pair.turned)]
+            first, second = (interview.answers.get(id, ()) for id in ids)
             if both := list(zip(first, second, strict=False)):
-                rows.append(_row(shown.segment, system, other, both))
+                rows.append(_row(pair.segment, system, other, both))
             else:
-                whys = [found.reasons[id] for id in ids if id in found.reasons]
-                name = f"{system} and {other}, segment {shown.segment}"
+                whys = [interview.reasons[id] for id in ids if id in interview.reasons]
+                name = f"{system} and {other}, segment {pair.segment}"
                 missing.append((name, whys[0] if whys else TOO_LONG))
         return rows, missing
 
 
-def _equal(rows: Sequence[PairRow]) -> list[str]:
+def _equal_outputs_notes(rows: Sequence[JudgedPairRow]) -> list[str]:
     """A sentence on equal outputs, if there are any."""
-    same = sum(row.flipped is None for row in rows)
-    if same == 1:
+    n_equal = sum(row.flipped is None for row in rows)
+    if n_equal == 1:
         return ["1 pair of equal outputs counts as a tie; nobody was asked about it."]
-    told = f"{same:,} pairs of equal outputs count as ties; nobody was asked about them."
-    return [told] if same else []
+    note = f"{n_equal:,} pairs of equal outputs count as ties; nobody was asked about them."
+    return [note] if n_equal else []
 
 
 def _row(
-    segment: str, system: str, other: str, both: Sequence[tuple[Preference, Preference]]
-) -> PairRow:
-    values = [settled(one, two) for one, two in both]
-    flips = any(one.value == two.value != TIE for one, two in both)
+    segment: str, system: str, other: str, orders: Sequence[tuple[ModelPreference, ModelPreference]]
+) -> JudgedPairRow:
+    values = [settle_orders(first, second) for first, second in orders]
+    flips = any(first.value == second.value != TIE for first, second in orders)
     mean = sum(values) / len(values)
-    evidence = next((one.evidence for one, _ in both if one.evidence and not flips), "")
-    return PairRow(segment, system, other, mean, evidence, flips, 2 * len(both))
+    evidence = next((first.evidence for first, _ in orders if first.evidence and not flips), "")
+    return JudgedPairRow(segment, system, other, mean, evidence, flips, 2 * len(orders))
 
 
-def settled(one: Preference, two: Preference) -> float:
-    """Return the value for the first output of `one`, which is shown second in `two`.
+def settle_orders(first: ModelPreference, second: ModelPreference) -> float:
+    """Return the value for the first output of `first`, which is shown second in `second`.
 
     Both orders must agree; else it is a tie.
     """
-    return one.value if one.value == WIN - two.value else TIE
+    return first.value if first.value == WIN - second.value else TIE
 
 
-def position_bias(rows: Sequence[PairRow], found: Interview) -> PositionBias:
+def position_bias(rows: Sequence[JudgedPairRow], interview: Interview) -> PositionBias:
     """Return how often the order decided, and how often the output shown first won."""
-    asked = [row for row in rows if row.flipped is not None]
-    flipped = sum(bool(row.flipped) for row in asked)
-    answers = [answer.value for some in found.answers.values() for answer in some]
-    decided = [value for value in answers if value != TIE]
+    compared = [row for row in rows if row.flipped is not None]
+    flipped = sum(bool(row.flipped) for row in compared)
+    answers = [answer.value for replies in interview.answers.values() for answer in replies]
+    decisive = [value for value in answers if value != TIE]
     return PositionBias(
-        *(len(asked), flipped, flipped / len(asked) if asked else None),
-        *(len(decided), sum(decided) / len(decided) if decided else None),
+        *(len(compared), flipped, flipped / len(compared) if compared else None),
+        *(len(decisive), sum(decisive) / len(decisive) if decisive else None),
     )
 
 
-def read_preference(texts: Mapping[str, str], answer: str) -> Preference:
+def read_preference(texts: Mapping[str, str], answer: str) -> ModelPreference:
     """Return the preference in an answer."""
-    found = json_object(answer)
-    entry = {**found, "better": str(found.get("better"))}
+    parsed = json_object(answer)
+    entry = {**parsed, "better": str(parsed.get("better"))}
     better = one_of(entry, "better", _VALUES)
     if better == "tie":
-        return Preference(TIE, "")
+        return ModelPreference(TIE, "")
     text = texts[better]
-    return Preference(_VALUES[better], quote_from(found, text, needed=bool(text.strip())))
+    return ModelPreference(_VALUES[better], quote_from(parsed, text, needed=bool(text.strip())))

@@ -14,18 +14,18 @@ from typing import ClassVar, NamedTuple
 
 from karat.errors import InputError, short
 from karat.llm.interview import (
-    Case,
     Interview,
+    InterviewTask,
+    PromptCase,
     Setup,
-    Task,
     entries,
     json_object,
     number_between,
     quote_from,
-    shuffled,
+    shuffle,
 )
 from karat.llm.material import Material, rating_agreement
-from karat.llm.results import TOO_LONG, Asked, ModelRatings, Named, RatingRow
+from karat.llm.results import TOO_LONG, JudgeRun, MissingJudgement, ModelRatings, RatingRow
 from karat.llm.task_prompts import RATINGS, task_prompt
 from karat.progress import Progress, silent
 from karat.settings import check_count
@@ -33,7 +33,7 @@ from karat.settings import check_count
 FORM = "answers: id, evidence (a quote; empty for the best value or an empty output), value"
 
 
-class Scale(NamedTuple):
+class RatingScale(NamedTuple):
     """Ends of a scale, and which is better."""
 
     low: float
@@ -67,53 +67,57 @@ class RatingTask:
         _ = self.scale
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> RatingScale:
         """The scale of the dimension, which must have two ends."""
-        how = self.material.dimension
-        if how.low is None or how.high is None:
-            told = f"dimension {short(how.name)} has no complete scale: give one, such as"
-            raise InputError(f"{self.material.evalset.name}: {told} --scale 1-5")
-        return Scale(how.low, how.high, how.better)
+        dimension = self.material.dimension
+        if dimension.low is None or dimension.high is None:
+            problem = f"dimension {short(dimension.name)} has no complete scale: give one, such as"
+            raise InputError(f"{self.material.evalset.name}: {problem} --scale 1-5")
+        return RatingScale(dimension.low, dimension.high, dimension.better)
 
-    def task(self) -> Task:
+    def task(self) -> InterviewTask:
         """Return the cases to ask about."""
         prompt = task_prompt(RATINGS, self.prompt)
         cases = [case for segment in self.material.segments for case in self._cases(segment)]
-        return Task(prompt, FORM, cases)
+        return InterviewTask(prompt, FORM, cases)
 
-    def _cases(self, segment: str) -> Iterator[Case]:
+    def _cases(self, segment: str) -> Iterator[PromptCase]:
         texts = list(dict.fromkeys(self.material.outputs(segment).values()))
-        kept = [text for text in texts if self.material.fits(segment, text)]
-        kept = shuffled(kept, self.material.seed, segment) if self.batch > 1 else kept
-        given = {**self.material.values(segment), "scale": self.scale._asdict()}
-        for at in range(0, len(kept), self.batch):
-            some = {str(k): text for k, text in enumerate(kept[at : at + self.batch], 1)}
-            listed = [{"id": id, "text": text} for id, text in some.items()]
-            read = partial(read_ratings, some, self.scale)
-            yield Case(f"{segment}\t{at}", {**given, "outputs": listed}, read)
+        fitting = [text for text in texts if self.material.fits(segment, text)]
+        fitting = shuffle(fitting, self.material.seed, segment) if self.batch > 1 else fitting
+        values = {**self.material.values(segment), "scale": self.scale._asdict()}
+        for start in range(0, len(fitting), self.batch):
+            numbered = {
+                str(k): text for k, text in enumerate(fitting[start : start + self.batch], 1)
+            }
+            listed = [{"id": id, "text": text} for id, text in numbered.items()]
+            read = partial(read_ratings, numbered, self.scale)
+            yield PromptCase(f"{segment}\t{start}", {**values, "outputs": listed}, read)
 
     @property
     def settings(self) -> dict[str, object]:
         """Settings, as signatures have them."""
         low, high, _ = self.scale
-        found = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
-        return {**found, "batch": self.batch, **self.material.settings(self.batch > 1)}
+        settings = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
+        return {**settings, "batch": self.batch, **self.material.settings(self.batch > 1)}
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelRatings:
         """Ask a model and return its ratings."""
         judge, task = judge or setup.judge, self.task()
         self.material.check_judge(judge)
-        found = task.ask(setup, progress)
-        rows, missing = self._rows(task.cases, found)
+        interview = task.ask(setup, progress)
+        rows, missing = self._rows(task.cases, interview)
         name = self.material.evalset.name
-        asked = Asked(self.name, name, judge, self.settings, task, setup, found)
+        judge_run = JudgeRun(self.name, name, judge, self.settings, task, setup, interview)
         return ModelRatings(
-            **asked.fields(rows, missing, self.material.notes()),
+            **judge_run.fields(rows, missing, self.material.notes()),
             agreement=rating_agreement(self.material, judge, rows),
             dimension=self.material.dimension,
         )
 
-    def _rows(self, cases: Sequence[Case], found: Interview) -> tuple[list[RatingRow], list[Named]]:
+    def _rows(
+        self, cases: Sequence[PromptCase], interview: Interview
+    ) -> tuple[list[RatingRow], list[MissingJudgement]]:
         """Return the ratings, and the output and reason of each that is missing."""
         case_of = {
             (case.id.partition("\t")[0], output["text"]): case.id
@@ -127,29 +131,29 @@ class RatingTask:
                 case = case_of.get((segment, text or ""))
                 if text is None:
                     continue
-                if some := found.answers.get(case or ""):
-                    rows.append(_row(system, segment, text, [answer[text] for answer in some]))
+                if replies := interview.answers.get(case or ""):
+                    rows.append(_row(system, segment, text, [answer[text] for answer in replies]))
                 else:
-                    why = found.reasons.get(case or "", TOO_LONG)
-                    missing.append((f"{system}, segment {segment}", why))
+                    reason = interview.reasons.get(case or "", TOO_LONG)
+                    missing.append((f"{system}, segment {segment}", reason))
         return rows, missing
 
 
 def _row(system: str, segment: str, text: str, ratings: Sequence[Rating]) -> RatingRow:
     """The mean of some ratings, with the evidence of the one that is nearest to it."""
-    mean = sum(one.value for one in ratings) / len(ratings)
-    nearest = min(ratings, key=lambda one: abs(one.value - mean))
+    mean = sum(rating.value for rating in ratings) / len(ratings)
+    nearest = min(ratings, key=lambda rating: abs(rating.value - mean))
     return RatingRow(system, segment, mean, nearest.evidence, text, len(ratings))
 
 
-def read_ratings(texts: Mapping[str, str], scale: Scale, answer: str) -> dict[str, Rating]:
+def read_ratings(texts: Mapping[str, str], scale: RatingScale, answer: str) -> dict[str, Rating]:
     """Return the ratings in an answer, which has them by id, by text.
 
     Evidence may be empty only for the best value of the scale and for an empty output.
     """
-    found = {}
+    ratings = {}
     for id, entry in entries(json_object(answer), "answers", list(texts)).items():
         value = number_between(entry, "value", scale.low, scale.high)
         needed = value != scale.best and bool(texts[id].strip())
-        found[texts[id]] = Rating(value, quote_from(entry, texts[id], needed=needed))
-    return found
+        ratings[texts[id]] = Rating(value, quote_from(entry, texts[id], needed=needed))
+    return ratings

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from karat.llm.task_prompts import PromptList
 
 
-MOST_REASONS = 3
+MAX_REASONS = 3
 
 
 def usage_sentence(usage: Usage) -> str:
@@ -52,16 +52,16 @@ def missing_clause(missing: Sequence[Any]) -> str:
     count = sum(row.missing for row in missing)
     if not count:
         return ""
-    why = [f"{row.why} {row.missing:,}" for row in missing[:MOST_REASONS]]
-    more = count - sum(row.missing for row in missing[:MOST_REASONS])
-    why += [f"other reasons {more:,}"] if more else []
+    reasons = [f"{row.why} {row.missing:,}" for row in missing[:MAX_REASONS]]
+    more = count - sum(row.missing for row in missing[:MAX_REASONS])
+    reasons += [f"other reasons {more:,}"] if more else []
     verb = "is" if count == 1 else "are"
-    return f"; {count:,} {verb} missing ({', '.join(why)})"
+    return f"; {count:,} {verb} missing ({', '.join(reasons)})"
 
 
-def plan_answer(found: AskingPlan) -> tuple[str, ...]:
+def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
     """Return what would be sent."""
-    (row,) = found.rows
+    (row,) = plan.rows
     cached = f"; {several(row.cached, 'answer')} in the cache" if row.cached else ""
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
     return (
@@ -109,13 +109,13 @@ def usage_tables(usage: Usage) -> list[Table]:
     runs: dict[str, Usage | Totals] = {"this run": usage}
     runs |= {"all runs": usage.totals} if usage.totals.sent > usage.sent else {}
     rows: list[dict[str, Any]] = [
-        {"run": run, "failed": sum(found.failures.values())}
-        | {key: value for key, value in found._asdict().items() if key in _KEYS}
-        for run, found in runs.items()
+        {"run": run, "failed": sum(counts.failures.values())}
+        | {key: value for key, value in counts._asdict().items() if key in _KEYS}
+        for run, counts in runs.items()
     ]
     tables = [Table("usage", "Usage", _USAGE, rows)]
     if usage.failures:
-        rows = [{"why": why, "count": count} for why, count in usage.failures.items()]
+        rows = [{"why": reason, "count": count} for reason, count in usage.failures.items()]
         tables.append(Table("failed", "Failed attempts", _FAILED, rows))
     return tables
 
@@ -126,63 +126,75 @@ def missing_tables(missing: Sequence[Any]) -> list[Table]:
     return [Table("missing", "Missing", _MISSING, rows, open=True)] if rows else []
 
 
-def plan_document(found: AskingPlan, command: str) -> Document:
+def plan_document(plan: AskingPlan, command: str) -> Document:
     """Return what asking would take."""
-    table = Table("rows", "Plan", _PLAN, [row._asdict() for row in found.rows], open=True)
-    signatures = {found.task: found.signature}
-    told = plan_answer(found)
-    return Document("Dry run", (table,), command, signatures, found.notes, {}, told)
+    table = Table("rows", "Plan", _PLAN, [row._asdict() for row in plan.rows], open=True)
+    signatures = {plan.task: plan.signature}
+    answer = plan_answer(plan)
+    return Document("Dry run", (table,), command, signatures, plan.notes, {}, answer)
 
 
-def ratings_answer(found: ModelRatings) -> tuple[str, ...]:
+def ratings_answer(ratings: ModelRatings) -> tuple[str, ...]:
     """Return how much was rated, the means by system, and agreement with others."""
-    means = _means(found.systems, "{:.2f}", found.dimension.better == "lower")
-    told = f"Mean {found.dimension.name}: {means}."
-    return (_made(found, "rated", "outputs"), *([told] if means else []), *_agreement(found))
+    means = _means(ratings.systems, "{:.2f}", ratings.dimension.better == "lower")
+    means_sentence = f"Mean {ratings.dimension.name}: {means}."
+    return (
+        _judged_sentence(ratings, "rated", "outputs"),
+        *([means_sentence] if means else []),
+        *_agreement(ratings),
+    )
 
 
-def pairs_answer(found: ModelPairs) -> tuple[str, ...]:
+def pairs_answer(pairs: ModelPairs) -> tuple[str, ...]:
     """Return how much was compared, shares of wins, and the effect of the order."""
-    wins = _means(found.systems, "{:.1%}")
-    told = f"Share of comparisons won, ties as half: {wins}."
-    made = _made(found, "compared", "pairs of outputs")
-    return (made, *([told] if wins else []), *_bias(found))
+    wins = _means(pairs.systems, "{:.1%}")
+    wins_sentence = f"Share of comparisons won, ties as half: {wins}."
+    summary = _judged_sentence(pairs, "compared", "pairs of outputs")
+    return (summary, *([wins_sentence] if wins else []), *_bias(pairs))
 
 
-def _bias(found: ModelPairs) -> list[str]:
-    bias = found.bias
+def _bias(pairs: ModelPairs) -> list[str]:
+    bias = pairs.bias
     if bias.flipped_share is None:
         return []
-    told = f"The order changed no winner in {several(bias.pairs, 'pair')}"
+    sentence = f"The order changed no winner in {several(bias.pairs, 'pair')}"
     if bias.flipped:
-        told = f"The order changed the winner of {bias.flipped:,} of {several(bias.pairs, 'pair')}"
-        told += f" ({bias.flipped_share:.1%}), which count as ties"
+        sentence = (
+            f"The order changed the winner of {bias.flipped:,} of {several(bias.pairs, 'pair')}"
+        )
+        sentence += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
-        return [f"{told}."]
-    return [f"{told}; the output shown first won {bias.first_share:.1%} of the decided answers."]
+        return [f"{sentence}."]
+    return [
+        f"{sentence}; the output shown first won {bias.first_share:.1%} of the decided answers."
+    ]
 
 
-def supports_answer(found: ModelSupports) -> tuple[str, ...]:
+def supports_answer(supports: ModelSupports) -> tuple[str, ...]:
     """Return how much was labelled, mean support by run, and agreement with others."""
-    means = _means(found.systems, "{:.3f}")
-    told = f"Mean support of nuggets by a response (partial support as half): {means}."
-    made = _made(found, "labelled", "pairs of response and nugget")
-    return (made, *([told] if means else []), *_agreement(found))
+    means = _means(supports.systems, "{:.3f}")
+    means_sentence = f"Mean support of nuggets by a response (partial support as half): {means}."
+    summary = _judged_sentence(supports, "labelled", "pairs of response and nugget")
+    return (summary, *([means_sentence] if means else []), *_agreement(supports))
 
 
-def _made(found: Judging, verb: str, what: str) -> str:
-    judged = f"{len(found.rows):,} of {found.wanted:,} {what} of {found.name}"
-    return f"{found.judge} {verb} {judged}{missing_clause(found.missing)}."
+def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
+    judged = f"{len(judging.rows):,} of {judging.wanted:,} {units} of {judging.name}"
+    return f"{judging.judge} {verb} {judged}{missing_clause(judging.missing)}."
 
 
 def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> str:
     """The means of systems, the best first."""
-    ranked = sorted(systems, key=lambda one: one.mean, reverse=not lower)
-    return listing([f"{one.system} {form.format(one.mean)}" for one in ranked]) if ranked else ""
+    ranked = sorted(systems, key=lambda system: system.mean, reverse=not lower)
+    return (
+        listing([f"{system.system} {form.format(system.mean)}" for system in ranked])
+        if ranked
+        else ""
+    )
 
 
-def _agreement(found: Judging) -> list[str]:
-    row = found.agreement
+def _agreement(judging: Judging) -> list[str]:
+    row = judging.agreement
     if row is None or row.r != row.r:
         return []
     return [
@@ -200,11 +212,11 @@ _EXAMPLE_COLUMNS = (
 )
 
 
-def rating_examples(found: ModelRatings) -> list[Examples]:
+def rating_examples(ratings: ModelRatings) -> list[Examples]:
     """Return the worst outputs by the ratings of a model, at most one for each segment."""
-    sign = 1 if found.dimension.better == "higher" else -1
+    sign = 1 if ratings.dimension.better == "higher" else -1
     worst: dict[str, RatingRow] = {}
-    for row in sorted(found.rows, key=lambda row: sign * row.value):
+    for row in sorted(ratings.rows, key=lambda row: sign * row.value):
         if row.evidence:
             worst.setdefault(row.segment, row)
     rows = list(worst.values())[:MOST]
@@ -213,8 +225,8 @@ def rating_examples(found: ModelRatings) -> list[Examples]:
     keys = [column.key for column in _EXAMPLE_COLUMNS]
     records = [{key: getattr(row, key) for key in keys} for row in rows]
     table = Table("examples", "Lowest ratings", _EXAMPLE_COLUMNS, records)
-    told = "Marked: words that the model quoted as evidence."
-    return [Examples("Lowest ratings", tuple(map(_case, rows)), table, marked=told)]
+    caption = "Marked: words that the model quoted as evidence."
+    return [Examples("Lowest ratings", tuple(map(_case, rows)), table, marked=caption)]
 
 
 def _case(row: RatingRow) -> Case:
@@ -225,8 +237,8 @@ def _case(row: RatingRow) -> Case:
 def quote_marks(quote: str, text: str) -> tuple[tuple[int, int], ...]:
     """Return where a quote stands in a text, whatever the white space; nothing if nowhere."""
     pattern = r"\s+".join(map(re.escape, quote.split()))
-    found = re.search(pattern, text, re.IGNORECASE) if pattern else None
-    return (found.span(),) if found else ()
+    match = re.search(pattern, text, re.IGNORECASE) if pattern else None
+    return (match.span(),) if match else ()
 
 
 _PROMPT_COLUMNS = (
@@ -238,16 +250,16 @@ _PROMPT_COLUMNS = (
 )
 
 
-def prompts_document(found: PromptList, command: str = "") -> Document:
+def prompts_document(prompts: PromptList, command: str = "") -> Document:
     """Return the list of prompts."""
-    rows = [row._asdict() for row in found.rows]
+    rows = [row._asdict() for row in prompts.rows]
     return Document(
         "Prompts", (Table("rows", "Prompts", _PROMPT_COLUMNS, rows, open=True),), command, {}
     )
 
 
 _LABELS = {"0": "not", "0.5": "partial", "1": "support"}
-MOST_VALUES = 11
+MAX_VALUES = 11
 """Different values of a scale that a distribution shows."""
 _ANSWERS = Column("answers", "Answers", align="right", detail=True, help="Answers it rests on.")
 _EVIDENCE = Column("evidence", "Evidence", wrap=True, help="Words that the model quoted.")
@@ -281,63 +293,67 @@ _BIAS = (
 )
 
 
-def ratings_document(found: ModelRatings, command: str = "") -> Document:
+def ratings_document(ratings: ModelRatings, command: str = "") -> Document:
     """Return the report on ratings."""
-    dimension = found.dimension.name
-    rows = Table("rows", "Ratings", _RATINGS, _records(found.rows), readers="programs")
-    title, values = f"Distribution of {dimension}", found.values
-    figures = _distribution(found.systems, title, dimension, dict(zip(values, values, strict=True)))
-    systems = _systems(found.systems, "System", "Mean", 2)
-    blocks: list[Block] = [rows, *figures, *rating_examples(found), systems]
-    title = f"Ratings of {found.name} by a model"
-    return _document(found, title, blocks, command, ratings_answer(found))
+    dimension = ratings.dimension.name
+    rows = Table("rows", "Ratings", _RATINGS, _records(ratings.rows), readers="programs")
+    title, values = f"Distribution of {dimension}", ratings.values
+    figures = _distribution(
+        ratings.systems, title, dimension, dict(zip(values, values, strict=True))
+    )
+    systems = _systems(ratings.systems, "System", "Mean", 2)
+    blocks: list[Block] = [rows, *figures, *rating_examples(ratings), systems]
+    title = f"Ratings of {ratings.name} by a model"
+    return _document(ratings, title, blocks, command, ratings_answer(ratings))
 
 
-def pairs_document(found: ModelPairs, command: str = "") -> Document:
+def pairs_document(pairs: ModelPairs, command: str = "") -> Document:
     """Return the report on preferences."""
-    rows = Table("rows", "Preferences", _PAIRS, _records(found.rows), readers="programs")
-    tallies = [_tally(one) for one in found.systems]
+    rows = Table("rows", "Preferences", _PAIRS, _records(pairs.rows), readers="programs")
+    tallies = [_tally(system) for system in pairs.systems]
     caption = "A preference that changes with the order is a tie."
     chart = Tallies("Comparisons won, tied and lost", "the other systems", tallies, caption)
-    bias = Table("bias", "Position bias", _BIAS, [found.bias._asdict()], open=True)
-    systems = _systems(found.systems, "System", "Share won", 3)
+    bias = Table("bias", "Position bias", _BIAS, [pairs.bias._asdict()], open=True)
+    systems = _systems(pairs.systems, "System", "Share won", 3)
     blocks = (rows, Figure(chart.title, chart, chart.caption), bias, systems)
-    title = f"Preferences between outputs of {found.name} by a model"
-    return _document(found, title, blocks, command, pairs_answer(found))
+    title = f"Preferences between outputs of {pairs.name} by a model"
+    return _document(pairs, title, blocks, command, pairs_answer(pairs))
 
 
-def supports_document(found: ModelSupports, command: str = "") -> Document:
+def supports_document(supports: ModelSupports, command: str = "") -> Document:
     """Return the report on labels of nuggets."""
-    rows = [{**row._asdict(), "runs": ", ".join(row.runs)} for row in found.rows]
+    rows = [{**row._asdict(), "runs": ", ".join(row.runs)} for row in supports.rows]
     table = Table("rows", "Labels", _SUPPORTS, rows, readers="programs")
-    figures = _distribution(found.systems, "Distribution of labels", "label", _LABELS, "run")
-    blocks: list[Block] = [table, *figures, _systems(found.systems, "Run", "Mean support", 3)]
-    title = f"Nuggets of {found.name} labelled by a model"
-    return _document(found, title, blocks, command, supports_answer(found))
+    figures = _distribution(supports.systems, "Distribution of labels", "label", _LABELS, "run")
+    blocks: list[Block] = [table, *figures, _systems(supports.systems, "Run", "Mean support", 3)]
+    title = f"Nuggets of {supports.name} labelled by a model"
+    return _document(supports, title, blocks, command, supports_answer(supports))
 
 
 def _document(
-    found: Judging, title: str, blocks: Iterable[Block], command: str, answer: tuple[str, ...]
+    judging: Judging, title: str, blocks: Iterable[Block], command: str, answer: tuple[str, ...]
 ) -> Document:
-    blocks = (*blocks, *missing_tables(found.missing), *usage_tables(found.usage))
-    told = answer, usage_sentence(found.usage)
-    return Document(title, blocks, command, {found.judge: found.signature}, found.notes, {}, *told)
+    blocks = (*blocks, *missing_tables(judging.missing), *usage_tables(judging.usage))
+    answers = answer, usage_sentence(judging.usage)
+    return Document(
+        title, blocks, command, {judging.judge: judging.signature}, judging.notes, {}, *answers
+    )
 
 
 def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
     return [row._asdict() for row in rows]
 
 
-def _systems(systems: Sequence[SystemShares], what: str, mean: str, digits: int) -> Table:
+def _systems(systems: Sequence[SystemShares], title: str, mean: str, digits: int) -> Table:
     """The mean of each system or run."""
     columns = (
-        Column("system", what),
+        Column("system", title),
         Column("judged", "Judged", align="right"),
         Column("mean", mean, digits, align="right"),
     )
     keys = ("system", "judged", "mean")
-    rows = [{key: getattr(one, key) for key in keys} for one in systems]
-    return Table("systems", f"{what}s", columns, rows, open=True)
+    rows = [{key: getattr(system, key) for key in keys} for system in systems]
+    return Table("systems", f"{title}s", columns, rows, open=True)
 
 
 def _distribution(
@@ -345,20 +361,20 @@ def _distribution(
     title: str,
     axis: str,
     values: Mapping[str, str],
-    what: str = "system",
+    unit: str = "system",
 ) -> list[Figure]:
     """A heat map of the shares of values; nothing where there are too many different ones."""
-    if not 1 < len(values) <= MOST_VALUES:
+    if not 1 < len(values) <= MAX_VALUES:
         return []
-    shares = [[one.shares.get(value, 0.0) for value in values] for one in systems]
-    names = [one.system for one in systems]
-    caption = f"Share of each {what}'s judgements that have a value."
+    shares = [[system.shares.get(value, 0.0) for value in values] for system in systems]
+    names = [system.system for system in systems]
+    caption = f"Share of each {unit}'s judgements that have a value."
     labels = list(values.values())
-    chart = HeatMap(title, what, axis, names, labels, shares, low=0, high=1, caption=caption)
+    chart = HeatMap(title, unit, axis, names, labels, shares, low=0, high=1, caption=caption)
     return [chart_figure(chart)]
 
 
-def _tally(one: SystemShares) -> Tally:
+def _tally(system: SystemShares) -> Tally:
     """Wins, ties and losses; a mean of replicates between them counts as a tie."""
-    wins, losses = (round(one.shares.get(value, 0.0) * one.judged) for value in ("1", "0"))
-    return Tally(one.system, wins, one.judged - wins - losses, losses)
+    wins, losses = (round(system.shares.get(value, 0.0) * system.judged) for value in ("1", "0"))
+    return Tally(system.system, wins, system.judged - wins - losses, losses)

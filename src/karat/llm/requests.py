@@ -33,7 +33,7 @@ class Request(NamedTuple):
     """The number of the answer that is wanted, where one request is asked several times."""
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """The answer to a request, or why it is missing."""
 
     id: str
@@ -46,17 +46,17 @@ class Answer(NamedTuple):
     completion_tokens: int = 0
 
 
-def as_requests(requests: Iterable[Request]) -> list[Request]:
+def check_requests(requests: Iterable[Request]) -> list[Request]:
     """Return the requests as a list; their ids must differ."""
-    found = list(requests)
-    seen: set[str] = set()
-    for request in found:
+    listed = list(requests)
+    seen_ids: set[str] = set()
+    for request in listed:
         if not request.messages:
             raise InputError(f"request {quoted(request.id)}: expected at least one message")
-        if request.id in seen:
+        if request.id in seen_ids:
             raise InputError(f"request {quoted(request.id)} is there twice: give each its own id")
-        seen.add(request.id)
-    return found
+        seen_ids.add(request.id)
+    return listed
 
 
 def estimated_tokens(text: str) -> int:
@@ -70,7 +70,7 @@ def estimated_prompt(request: Request) -> int:
 
 
 @dataclass(eq=False)
-class Job:
+class RequestJob:
     """A request that has no stored answer."""
 
     request: Request
@@ -105,7 +105,7 @@ OF_THE_ANSWER = (EMPTY, INVALID)
 """Kinds that say nothing against the endpoint: it answered."""
 
 
-class Failure(NamedTuple):
+class EndpointFailure(NamedTuple):
     """An attempt that gave no answer."""
 
     kind: str
@@ -143,8 +143,8 @@ class Completion(NamedTuple):
     """Whether the answer ended at `max_tokens`."""
 
 
-MOST_AT_ONCE = 256
-LONGEST = 86_400
+MAX_CONCURRENCY = 256
+MAX_SECONDS = 86_400
 """Seconds of the longest wait."""
 
 
@@ -202,8 +202,8 @@ class Limits:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise InputError(f"{name}={quoted(value)}: expected a whole number, at least 1")
-        if self.concurrency > MOST_AT_ONCE:
-            raise InputError(f"concurrency={self.concurrency}: expected at most {MOST_AT_ONCE}")
+        if self.concurrency > MAX_CONCURRENCY:
+            raise InputError(f"concurrency={self.concurrency}: expected at most {MAX_CONCURRENCY}")
         for name in ("rate", "budget_money"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
@@ -214,8 +214,8 @@ class Limits:
     def _check_waits(self) -> None:
         for name in ("backoff", "longest_wait", "grace"):
             value = getattr(self, name)
-            if not 0 <= value <= LONGEST:
-                raise InputError(f"{name}={quoted(value)}: expected seconds, 0 to {LONGEST:,}")
+            if not 0 <= value <= MAX_SECONDS:
+                raise InputError(f"{name}={quoted(value)}: expected seconds, 0 to {MAX_SECONDS:,}")
 
     def _check_prices(self) -> None:
         if self.prices is None and self.budget_money is not None:
@@ -291,18 +291,18 @@ class Usage(NamedTuple):
         return self.repeated + sum(self.failures.get(kind, 0) for kind in UNMETERED)
 
 
-def as_totals(counts: Mapping[str, int], limits: Limits) -> Totals:
+def make_totals(counts: Mapping[str, int], limits: Limits) -> Totals:
     """Return counts by name as totals."""
-    found = Counter(counts)
+    counter = Counter(counts)
     return Totals(
-        found["sent"],
-        found["answered"],
+        counter["sent"],
+        counter["answered"],
         failures_of(counts),
-        found["repeated"],
-        found["prompt_tokens"],
-        found["completion_tokens"],
-        found["estimated_tokens"],
-        limits.cost(found["prompt_tokens"], found["completion_tokens"]),
+        counter["repeated"],
+        counter["prompt_tokens"],
+        counter["completion_tokens"],
+        counter["estimated_tokens"],
+        limits.cost(counter["prompt_tokens"], counter["completion_tokens"]),
     )
 
 

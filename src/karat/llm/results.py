@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import json_line
-from karat.llm.interview import Interview, Setup, Task, signature
+from karat.llm.interview import Interview, InterviewTask, Setup, signature
 from karat.llm.run import Usage
 from karat.meta.judge_agreement import JudgeRow
 from karat.results import Result
@@ -33,7 +33,7 @@ class RatingRow(NamedTuple):
     answers: int
 
 
-class PairRow(NamedTuple):
+class JudgedPairRow(NamedTuple):
     """Preference between the outputs of two systems, each shown first once."""
 
     segment: str
@@ -120,7 +120,7 @@ class Judging(Result):
 
     def save_log(self, path: str | PathLike[str]) -> None:
         """Write the judgements as JSON lines (atomic)."""
-        write_atomically(path, (json_line(found) for found in self.log_objects()))
+        write_atomically(path, (json_line(entry) for entry in self.log_objects()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,8 +143,10 @@ class ModelRatings(Judging):
     def values(self) -> list[str]:
         """Values for a distribution: those that were given, and a short scale of whole numbers."""
         low, high = self.dimension.low or 0, self.dimension.high or 0
-        whole = float(low).is_integer() and float(high).is_integer() and high - low < _SHORT_SCALE
-        scale = range(int(low), int(high) + 1) if whole else ()
+        is_whole = (
+            float(low).is_integer() and float(high).is_integer() and high - low < _SHORT_SCALE
+        )
+        scale = range(int(low), int(high) + 1) if is_whole else ()
         return sorted({f"{x:g}" for x in (*scale, *(row.value for row in self.rows))}, key=float)
 
     @property
@@ -177,12 +179,12 @@ class ModelPairs(Judging):
     @property
     def systems(self) -> tuple[SystemShares, ...]:
         """Shares of comparisons that each system won, tied and lost, the best first."""
-        found = shares_of(
+        shares = shares_of(
             (name, value)
             for row in self.rows
             for name, value in ((row.system, row.value), (row.other, 1 - row.value))
         )
-        return tuple(sorted(found, key=lambda one: -one.mean))
+        return tuple(sorted(shares, key=lambda system: -system.mean))
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,9 +195,9 @@ class ModelSupports(Judging):
         """Yield the header and the labels, which `karat nuggets` reads as judgements."""
         yield {"judgements": self.name, "signature": self.signature}
         for row in self.rows:
-            found = {"question": row.question, "nugget": row.nugget, "response": row.response}
-            found |= {"value": _number(row.value), "judge": self.judge, "kind": "model"}
-            yield {**found, **({"evidence": row.evidence} if row.evidence else {})}
+            entry = {"question": row.question, "nugget": row.nugget, "response": row.response}
+            entry |= {"value": _number(row.value), "judge": self.judge, "kind": "model"}
+            yield {**entry, **({"evidence": row.evidence} if row.evidence else {})}
 
     @property
     def systems(self) -> tuple[SystemShares, ...]:
@@ -208,44 +210,50 @@ def _number(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-def _header(found: Judging, dimension: Dimension) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": dimension.name, "better": dimension.better}
+def _header(judging: Judging, dimension: Dimension) -> dict[str, Any]:
+    fields: dict[str, Any] = {"name": dimension.name, "better": dimension.better}
     ends = {"low": dimension.low, "high": dimension.high, "guideline": dimension.guideline}
-    told |= {key: value for key, value in ends.items() if value not in (None, "")}
-    return {"judgements": found.name, "dimensions": [told], "signature": found.signature}
+    fields |= {key: value for key, value in ends.items() if value not in (None, "")}
+    return {"judgements": judging.name, "dimensions": [fields], "signature": judging.signature}
 
 
 def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
     """Return means and distributions by system, in the order in which they first come."""
-    found: dict[str, list[float]] = {}
+    values_by_system: dict[str, list[float]] = {}
     for system, value in values:
-        found.setdefault(system, []).append(value)
+        values_by_system.setdefault(system, []).append(value)
     rows = []
-    for system, some in found.items():
-        counts = Counter(f"{value:g}" for value in some)
-        shares = {key: count / len(some) for key, count in counts.items()}
-        rows.append(SystemShares(system, len(some), sum(some) / len(some), shares))
+    for system, system_values in values_by_system.items():
+        counts = Counter(f"{value:g}" for value in system_values)
+        shares = {key: count / len(system_values) for key, count in counts.items()}
+        rows.append(
+            SystemShares(
+                system, len(system_values), sum(system_values) / len(system_values), shares
+            )
+        )
     return tuple(rows)
 
 
 def missing_rows(reasons: Iterable[tuple[str, str]]) -> tuple[MissingRow, ...]:
     """Count missing judgements by reason, the most frequent first; pairs of name and reason."""
     counts, examples = Counter[str](), dict[str, str]()
-    for name, why in reasons:
-        counts[why] += 1
-        examples.setdefault(why, name)
-    return tuple(MissingRow(why, count, examples[why]) for why, count in counts.most_common())
+    for name, reason in reasons:
+        counts[reason] += 1
+        examples.setdefault(reason, name)
+    return tuple(
+        MissingRow(reason, count, examples[reason]) for reason, count in counts.most_common()
+    )
 
 
 NO_PERSON = (
     "A model's judgements are evidence, not human judgements: `karat data judges` compares them "
     "with people's."
 )
-Named = tuple[str, str]
+MissingJudgement = tuple[str, str]
 """The name of a judgement that is missing, and the reason."""
 
 
-class Asked(NamedTuple):
+class JudgeRun(NamedTuple):
     """A task that a model was asked about."""
 
     name: str
@@ -253,12 +261,12 @@ class Asked(NamedTuple):
     evalset: str
     judge: str
     settings: Mapping[str, object]
-    task: Task
+    task: InterviewTask
     setup: Setup
     found: Interview
 
     def fields(
-        self, rows: Sequence[Any], missing: Iterable[Named], notes: Iterable[str]
+        self, rows: Sequence[Any], missing: Iterable[MissingJudgement], notes: Iterable[str]
     ) -> dict[str, Any]:
         """Return the fields of a `Judging`; refuse one without a single judgement."""
         reasons = missing_rows(missing)
@@ -282,12 +290,12 @@ class Asked(NamedTuple):
 
 def _check_answered(rows: Sequence[Any], missing: Sequence[MissingRow], judge: str) -> None:
     if missing and not any(row.answers for row in rows):
-        why = ", ".join(f"{row.why} ({row.missing:,})" for row in missing[:3])
-        raise InputError(f"{short(judge)} gave no valid answer: {why}; nothing was written")
+        reasons = ", ".join(f"{row.why} ({row.missing:,})" for row in missing[:3])
+        raise InputError(f"{short(judge)} gave no valid answer: {reasons}; nothing was written")
 
 
 def check_judge(judge: str, kinds: Mapping[str, str], name: str) -> None:
     """Refuse the name of a person of the set: nobody is a model and a person."""
     if kinds.get(judge, MODEL) != MODEL:
-        told = f"{name} has a judge {quoted(judge)} who is no model"
-        raise InputError(f"{told}: give the model another name with --judge")
+        problem = f"{name} has a judge {quoted(judge)} who is no model"
+        raise InputError(f"{problem}: give the model another name with --judge")

@@ -16,28 +16,28 @@ from typing import NamedTuple
 
 from karat.errors import EndpointError, KaratError, short
 from karat.llm.cache import Cache
-from karat.llm.client import Line, line_to
+from karat.llm.client import RequestLine, line_to
 from karat.llm.endpoint import Endpoint
 from karat.llm.requests import (
     FAILED,
     INVALID,
     OF_THE_ANSWER,
     UNREACHABLE,
-    Answer,
     Completion,
-    Failure,
-    Job,
+    EndpointFailure,
     Limits,
     Prices,
+    Reply,
     Request,
+    RequestJob,
     Totals,
     Usage,
-    as_requests,
-    as_totals,
+    check_requests,
     estimated_prompt,
     failures_of,
+    make_totals,
 )
-from karat.progress import Progress, interrupts_later, own_stop, silent
+from karat.progress import Progress, current_stop, interrupts_later, silent
 
 WAITING = 2
 """Requests that wait to be asked again, for each that may be under way."""
@@ -50,10 +50,10 @@ class Schedule:
     be asked again, no others are begun: a server in trouble does not use up all attempts of all.
     """
 
-    def __init__(self, jobs: Iterable[Job], limits: Limits) -> None:
+    def __init__(self, jobs: Iterable[RequestJob], limits: Limits) -> None:
         self._limits = limits
         self._fresh = deque(jobs)
-        self._waiting: list[tuple[float, int, Job]] = []
+        self._waiting: list[tuple[float, int, RequestJob]] = []
         self._not_before = 0.0
         self._longest_asked = 0.0
 
@@ -66,7 +66,7 @@ class Schedule:
             return max(now, self._not_before)
         return max(self._waiting[0][0], self._not_before) if self._waiting else float("inf")
 
-    def first(self, now: float) -> Job | None:
+    def first(self, now: float) -> RequestJob | None:
         """Return the request to send next, if there is one by now."""
         if now < self._not_before:
             return None
@@ -74,7 +74,7 @@ class Schedule:
             return self._waiting[0][2]
         return self._next_fresh()
 
-    def send(self, job: Job, now: float) -> None:
+    def send(self, job: RequestJob, now: float) -> None:
         """Take the first request off the schedule."""
         if self._waiting and self._waiting[0][2] is job:
             heapq.heappop(self._waiting)
@@ -83,14 +83,14 @@ class Schedule:
         if self._limits.rate is not None:
             self._not_before = max(now, self._not_before) + 60 / self._limits.rate
 
-    def again(self, job: Job, now: float, asked: float | None) -> None:
+    def again(self, job: RequestJob, now: float, requested_wait: float | None) -> None:
         """Put a request that failed back, after a wait."""
         wait = self._backoff(job)
-        if asked is not None:
-            self._longest_asked = max(self._longest_asked, asked)
-            asked = min(asked, self._limits.longest_wait)
-            wait = max(wait, asked)
-            self._not_before = max(self._not_before, now + asked)
+        if requested_wait is not None:
+            self._longest_asked = max(self._longest_asked, requested_wait)
+            requested_wait = min(requested_wait, self._limits.longest_wait)
+            wait = max(wait, requested_wait)
+            self._not_before = max(self._not_before, now + requested_wait)
         heapq.heappush(self._waiting, (now + wait, min(job.places), job))
 
     def notes(self) -> list[str]:
@@ -98,22 +98,22 @@ class Schedule:
         longest = self._limits.longest_wait
         if self._longest_asked <= longest:
             return []
-        asked = f"the server asked for a wait of {self._longest_asked:,.0f} s (Retry-After)"
-        return [f"{asked}; the longest wait is {longest:g} s"]
+        message = f"the server asked for a wait of {self._longest_asked:,.0f} s (Retry-After)"
+        return [f"{message}; the longest wait is {longest:g} s"]
 
-    def clear(self) -> list[Job]:
+    def clear(self) -> list[RequestJob]:
         """Take off all requests and return them."""
         left = [*self._fresh, *(job for _, _, job in self._waiting)]
         self._fresh.clear()
         self._waiting.clear()
         return left
 
-    def _next_fresh(self) -> Job | None:
+    def _next_fresh(self) -> RequestJob | None:
         """Return the first request that was not asked yet, unless too many others wait."""
         crowded = len(self._waiting) >= WAITING * self._limits.concurrency
         return None if crowded or not self._fresh else self._fresh[0]
 
-    def _backoff(self, job: Job) -> float:
+    def _backoff(self, job: RequestJob) -> float:
         """Return a wait that doubles with every attempt, half of it random.
 
         The random part depends on the request and the attempt, not on the order of threads.
@@ -135,27 +135,27 @@ class Budget:
         self._limits, self._completion = limits, max_tokens or 0
         self._sent = 0
         self._spent = (0, 0)
-        self._held: dict[Job, tuple[int, int]] = {}
+        self._held: dict[RequestJob, tuple[int, int]] = {}
 
-    def allows(self, job: Job) -> bool:
+    def allows(self, job: RequestJob) -> bool:
         """Return whether the request can be sent now."""
         return self._holds([*self._held.values(), self._most(job)])
 
-    def is_out(self, job: Job) -> bool:
+    def is_out(self, job: RequestJob) -> bool:
         """Return whether the request cannot be sent even if those under way cost nothing."""
         return not self._holds([self._most(job)])
 
-    def send(self, job: Job) -> None:
+    def send(self, job: RequestJob) -> None:
         """Count a request as sent and hold back what it may cost."""
         self._sent += 1
         self._held[job] = self._most(job)
 
-    def settle(self, job: Job, prompt_tokens: int, completion_tokens: int) -> None:
+    def settle(self, job: RequestJob, prompt_tokens: int, completion_tokens: int) -> None:
         """Count what a request cost."""
         self._held.pop(job, None)
         self._spent = (self._spent[0] + prompt_tokens, self._spent[1] + completion_tokens)
 
-    def _most(self, job: Job) -> tuple[int, int]:
+    def _most(self, job: RequestJob) -> tuple[int, int]:
         return job.prompt_tokens, self._completion
 
     def _holds(self, more: list[tuple[int, int]]) -> bool:
@@ -170,7 +170,7 @@ class Budget:
         )
 
 
-MOST_IN_A_ROW = 10
+MAX_CONSECUTIVE_FAILURES = 10
 """Requests in a row that may stay without an answer."""
 
 
@@ -191,24 +191,26 @@ class Breaker:
         self._answered = self._reached = True
         self._in_a_row = 0
 
-    def failed(self, failure: Failure) -> None:
+    def failed(self, failure: EndpointFailure) -> None:
         """Note a failed attempt."""
         self._reached |= failure.kind != UNREACHABLE
 
-    def missing(self, failure: Failure, why: str) -> str:
+    def missing(self, failure: EndpointFailure, reason: str) -> str:
         """Note a request without an answer; return the sentence that ends the run, if it does."""
         self._in_a_row += 1
         if failure.kind == UNREACHABLE and not self._reached:
-            return f"cannot connect to {self._endpoint.name}: {why}: check the URL and the server"
+            return (
+                f"cannot connect to {self._endpoint.name}: {reason}: check the URL and the server"
+            )
         of_one = failure.kind in OF_THE_ANSWER or not failure.again
-        if self._in_a_row < MOST_IN_A_ROW or (of_one and self._answered):
+        if self._in_a_row < MAX_CONSECUTIVE_FAILURES or (of_one and self._answered):
             return ""
         return (
             f"{self._in_a_row} requests in a row to {self._endpoint.name} stay without an answer, "
-            f"the last because of {why}: {self._advice(failure)}"
+            f"the last because of {reason}: {self._advice(failure)}"
         )
 
-    def _advice(self, failure: Failure) -> str:
+    def _advice(self, failure: EndpointFailure) -> str:
         if failure.kind in OF_THE_ANSWER:
             return f"check whether the model {self._endpoint.model} can do the task"
         if not failure.again:
@@ -217,29 +219,29 @@ class Breaker:
         return "check the server, and run the same again to go on"
 
 
-Outcome = Completion | Failure
+Outcome = Completion | EndpointFailure
 
 
 class Workers:
     """Threads with a line each; jobs go in, jobs with outcomes come out in any order."""
 
-    def __init__(self, line: Callable[[], Line], number: int) -> None:
+    def __init__(self, line: Callable[[], RequestLine], number: int) -> None:
         self.number = number
         self.busy = 0
         self._line = line
-        self._lines: list[Line] = []
+        self._lines: list[RequestLine] = []
         self._threads: list[threading.Thread] = []
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._outcomes: SimpleQueue[tuple[Job, Outcome | BaseException]] = SimpleQueue()
+        self._jobs: SimpleQueue[RequestJob | None] = SimpleQueue()
+        self._outcomes: SimpleQueue[tuple[RequestJob, Outcome | BaseException]] = SimpleQueue()
 
-    def send(self, job: Job) -> None:
+    def send(self, job: RequestJob) -> None:
         """Give a job to the next free worker; there must be one."""
         if len(self._threads) <= self.busy:
             self._start()
         self.busy += 1
         self._jobs.put(job)
 
-    def take(self, seconds: float, arrived: list[tuple[Job, Outcome]]) -> None:
+    def take(self, seconds: float, arrived: list[tuple[RequestJob, Outcome]]) -> None:
         """Wait for outcomes and add all that there are; none if the time is over."""
         with suppress(Empty):
             arrived.append(self._outcome(seconds))
@@ -257,7 +259,7 @@ class Workers:
         for thread in self._threads:  # one that looks up a host's name cannot be ended
             thread.join(max(deadline - time.monotonic(), 0))
 
-    def _outcome(self, seconds: float) -> tuple[Job, Outcome]:
+    def _outcome(self, seconds: float) -> tuple[RequestJob, Outcome]:
         job, outcome = (
             self._outcomes.get(timeout=seconds) if seconds else self._outcomes.get_nowait()
         )
@@ -280,7 +282,7 @@ class Workers:
         self._lines.append(line)
         self._threads.append(thread)
 
-    def _work(self, line: Line) -> None:
+    def _work(self, line: RequestLine) -> None:
         while (job := self._jobs.get()) is not None:
             try:
                 self._outcomes.put((job, line.ask(job)))
@@ -294,7 +296,7 @@ _LOOK = 0.2  # seconds between two looks at whether to stop
 OVER_BUDGET = "budget"
 
 
-class Run:
+class RequestRun:
     """The requests of one call, from the cache or asked."""
 
     def __init__(
@@ -306,51 +308,53 @@ class Run:
         check: Check,
         progress: Progress,
     ) -> None:
-        self.answers: list[Answer | None] = [None] * len(requests)
+        self.answers: list[Reply | None] = [None] * len(requests)
         self.counts: Counter[str] = Counter()
         self._ended = 0
         self._held_back = False
         self._requests, self._endpoint, self._cache = requests, endpoint, cache
         self._limits, self._check, self._progress = limits, check, progress
-        self._arrived: list[tuple[Job, Outcome]] = []
+        self._arrived: list[tuple[RequestJob, Outcome]] = []
         jobs = self._look_up()
         self._breaker = Breaker(endpoint, answered=bool(self.counts["cached"]))
         self._budget = Budget(limits, endpoint.max_tokens)
         self.schedule = Schedule(jobs, limits)
 
-    def _look_up(self) -> list[Job]:
+    def _look_up(self) -> list[RequestJob]:
         """Take stored answers from the cache; return the rest, each once."""
-        jobs: dict[str, Job] = {}
-        for place, request in enumerate(self._requests):
+        jobs: dict[str, RequestJob] = {}
+        for position, request in enumerate(self._requests):
             key = self._endpoint.cache_key(request)
             if key in jobs:
-                jobs[key].places.append(place)
+                jobs[key].places.append(position)
                 continue
             stored = self._cache.stored(key)
             if stored is not None and stored.state == "answered":
                 tokens = (stored.prompt_tokens, stored.completion_tokens)
-                self.answers[place] = Answer(request.id, stored.answer, "", True, *tokens)
+                self.answers[position] = Reply(request.id, stored.answer, "", True, *tokens)
                 self.counts["cached"] += 1
                 self._ended += 1
                 continue
-            jobs[key] = Job(request, key, [place])
+            jobs[key] = RequestJob(request, key, [position])
             if stored is not None:
                 jobs[key].rejections = stored.rejections
                 jobs[key].in_flight = stored.state == "in flight"
         return list(jobs.values())
 
-    def final(self) -> tuple[Answer, ...]:
+    def final(self) -> tuple[Reply, ...]:
         """Return the answers in the order of the requests."""
         return tuple(answer for answer in self.answers if answer is not None)
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what the limits did."""
-        missing = [place for place, found in enumerate(self.final()) if found.why == OVER_BUDGET]
+        missing = [place for place, reply in enumerate(self.final()) if reply.why == OVER_BUDGET]
         if not missing:
             return tuple(self.schedule.notes())
         most = estimated_prompt(self._requests[missing[0]]), self._endpoint.max_tokens or 0
-        told = f"{most[0]:,} tokens and up to {most[1]:,} of the answer"
-        note = f"the budget does not hold the next request (about {told}); {len(missing):,} missing"
+        tokens = f"{most[0]:,} tokens and up to {most[1]:,} of the answer"
+        note = (
+            f"the budget does not hold the next request (about {tokens}); {len(missing):,} missing"
+        )
         return (note, *self.schedule.notes())
 
     def ask(self, workers: Workers) -> None:
@@ -365,7 +369,7 @@ class Run:
 
     def _step(self, workers: Workers) -> None:
         """Decide on what has arrived, store it together with what is sent now, send it, wait."""
-        own_stop().check()
+        current_stop().check()
         verdicts = self._verdicts()
         stop = self._act_on(verdicts)
         ready = [] if stop else self._ready(workers.number - workers.busy)
@@ -389,8 +393,8 @@ class Run:
     def _report(self) -> None:
         failed = sum(count for name, count in self.counts.items() if name.startswith(FAILED))
         tokens = self.counts["prompt_tokens"] + self.counts["completion_tokens"]
-        told = f"asking: {tokens:,} tokens, {failed:,} failed"  # bars show 40 characters
-        self._progress(self._ended, len(self._requests), told)
+        status = f"asking: {tokens:,} tokens, {failed:,} failed"  # bars show 40 characters
+        self._progress(self._ended, len(self._requests), status)
 
     def _wind_down(self, workers: Workers) -> None:
         """Store answers that arrive within the grace; a second Ctrl-C ends that, too."""
@@ -403,9 +407,9 @@ class Run:
 
     # ------------------------------------------------------------------ sending
 
-    def _ready(self, free: int) -> list[Job]:
+    def _ready(self, free: int) -> list[RequestJob]:
         """Take the requests off the schedule that are sent now."""
-        ready: list[Job] = []
+        ready: list[RequestJob] = []
         self._held_back = False
         now = time.monotonic()
         while len(ready) < free and (job := self.schedule.first(now)) is not None:
@@ -426,19 +430,21 @@ class Run:
 
     # ------------------------------------------------------------------ outcomes
 
-    def _verdicts(self) -> list[tuple[Job, Outcome]]:
+    def _verdicts(self) -> list[tuple[RequestJob, Outcome]]:
         """Return what has arrived, invalid answers as failures."""
         return [(job, self._verdict(job, outcome)) for job, outcome in self._arrived]
 
-    def _verdict(self, job: Job, outcome: Outcome) -> Outcome:
-        why = "" if isinstance(outcome, Failure) else self._check(job.request, outcome.text)
-        if isinstance(outcome, Failure) or not why:
+    def _verdict(self, job: RequestJob, outcome: Outcome) -> Outcome:
+        reason = (
+            "" if isinstance(outcome, EndpointFailure) else self._check(job.request, outcome.text)
+        )
+        if isinstance(outcome, EndpointFailure) or not reason:
             return outcome
-        why += f", cut at max_tokens={self._endpoint.max_tokens}" * outcome.cut
+        reason += f", cut at max_tokens={self._endpoint.max_tokens}" * outcome.cut
         tokens = (outcome.prompt_tokens, outcome.completion_tokens, outcome.estimated)
-        return Failure(INVALID, short(why), True, "", None, outcome.text, *tokens)
+        return EndpointFailure(INVALID, short(reason), True, "", None, outcome.text, *tokens)
 
-    def _act_on(self, verdicts: Sequence[tuple[Job, Outcome]]) -> str:
+    def _act_on(self, verdicts: Sequence[tuple[RequestJob, Outcome]]) -> str:
         """End requests or ask again; return the sentence that ends the run, if one does."""
         stops = []
         for job, verdict in verdicts:
@@ -450,7 +456,7 @@ class Run:
                 stops.append(self._act_on_failure(job, verdict))
         return next(filter(None, stops), "")
 
-    def _act_on_failure(self, job: Job, failure: Failure) -> str:
+    def _act_on_failure(self, job: RequestJob, failure: EndpointFailure) -> str:
         self._breaker.failed(failure)
         job.rejections += failure.rejected is not None
         if failure.stop:
@@ -458,23 +464,31 @@ class Run:
         if failure.again and job.tries < self._limits.attempts:
             self.schedule.again(job, time.monotonic(), failure.wait)
             return ""
-        why = failure.why(job.tries)
-        self._end(job, None, why)
-        return self._breaker.missing(failure, why)
+        reason = failure.why(job.tries)
+        self._end(job, None, reason)
+        return self._breaker.missing(failure, reason)
 
-    def _end(self, job: Job, done: Completion | None, why: str = "") -> None:
+    def _end(self, job: RequestJob, completion: Completion | None, reason: str = "") -> None:
         """Answer all requests of a job, or leave them without an answer."""
-        text = None if done is None else done.text
-        tokens = (0, 0) if done is None else (done.prompt_tokens, done.completion_tokens)
-        for place in job.places:
-            again = done is not None and place != job.places[0]
-            self.answers[place] = Answer(self._requests[place].id, text, why, again, *tokens)
+        text = None if completion is None else completion.text
+        tokens = (
+            (0, 0)
+            if completion is None
+            else (completion.prompt_tokens, completion.completion_tokens)
+        )
+        for position in job.places:
+            is_repeated = completion is not None and position != job.places[0]
+            self.answers[position] = Reply(
+                self._requests[position].id, text, reason, is_repeated, *tokens
+            )
             self._ended += 1
-            self.counts["cached"] += again
+            self.counts["cached"] += is_repeated
 
-    def _store(self, verdicts: Sequence[tuple[Job, Outcome]], ready: Sequence[Job]) -> None:
+    def _store(
+        self, verdicts: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
+    ) -> None:
         """Store outcomes, and that requests are in flight, in one transaction."""
-        counts = counted(verdicts, ready)
+        counts = count_outcomes(verdicts, ready)
         if verdicts or ready:
             self._cache.write(verdicts, ready, counts)
         self._arrived.clear()
@@ -483,13 +497,15 @@ class Run:
             job.in_flight = False
 
 
-def counted(verdicts: Sequence[tuple[Job, Outcome]], ready: Sequence[Job]) -> Counter[str]:
+def count_outcomes(
+    verdicts: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
+) -> Counter[str]:
     """Return the counts of outcomes and of requests that are sent."""
     counts: Counter[str] = Counter(sent=len(ready))
     counts["repeated"] = sum(job.in_flight for job in ready)
     counts["retried"] = sum(job.tries > 1 for job in ready)
     for _, verdict in verdicts:
-        counts[FAILED + verdict.kind if isinstance(verdict, Failure) else "answered"] += 1
+        counts[FAILED + verdict.kind if isinstance(verdict, EndpointFailure) else "answered"] += 1
         counts["prompt_tokens"] += verdict.prompt_tokens
         counts["completion_tokens"] += verdict.completion_tokens
         tokens = verdict.prompt_tokens + verdict.completion_tokens
@@ -497,15 +513,15 @@ def counted(verdicts: Sequence[tuple[Job, Outcome]], ready: Sequence[Job]) -> Co
     return +counts
 
 
-__all__ = ["Asked", "Limits", "Plan", "Prices", "Usage", "ask", "plan", "spent"]
+__all__ = ["AskResult", "Limits", "Plan", "Prices", "Usage", "ask", "load_totals", "plan"]
 
 Place = str | PathLike[str]
 
 
-class Asked(NamedTuple):
+class AskResult(NamedTuple):
     """Answers in the order of the requests, and what they took."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[Reply, ...]
     usage: Usage
 
 
@@ -538,7 +554,7 @@ def ask(
     limits: Limits | None = None,
     check: Check = accept,
     progress: Progress = silent,
-) -> Asked:
+) -> AskResult:
     """Ask all requests that have no stored answer.
 
     Parameters
@@ -561,20 +577,20 @@ def ask(
     Raises EndpointError where asking further is of no use; stored answers are kept.
     """
     limits, started = limits or Limits(), time.monotonic()
-    asked = as_requests(requests)
+    request_list = check_requests(requests)
     key = endpoint.key()
     with Cache(cache, endpoint) as stored:
-        run = Run(asked, endpoint, stored, limits, check, progress)
+        run = RequestRun(request_list, endpoint, stored, limits, check, progress)
         workers = Workers(line_to(endpoint, key), limits.concurrency)
         try:
             run.ask(workers)
         finally:
             workers.end(abort=workers.busy > 0)
-        totals = as_totals(stored.totals(), limits)
-    return Asked(run.final(), _usage(run, totals, limits, time.monotonic() - started))
+        totals = make_totals(stored.totals(), limits)
+    return AskResult(run.final(), _usage(run, totals, limits, time.monotonic() - started))
 
 
-def _usage(run: Run, totals: Totals, limits: Limits, seconds: float) -> Usage:
+def _usage(run: RequestRun, totals: Totals, limits: Limits, seconds: float) -> Usage:
     counts = run.counts
     return Usage(
         len(run.answers),
@@ -601,15 +617,24 @@ def plan(
     limits: Limits | None = None,
 ) -> Plan:
     """Return what `ask` would send, without sending or writing anything."""
-    asked = as_requests(requests)
-    jobs = {endpoint.cache_key(request): request for request in asked}
+    request_list = check_requests(requests)
+    jobs = {endpoint.cache_key(request): request for request in request_list}
     if cache is not None and _is_filled(cache):
         with Cache(cache, endpoint, reading=True) as stored:
             jobs = {key: jobs[key] for key in jobs if not stored.has_answer(key)}
-    prompt = sum(map(estimated_prompt, jobs.values()))
-    most = None if endpoint.max_tokens is None else endpoint.max_tokens * len(jobs)
-    cost = None if most is None else (limits or Limits()).cost(prompt, most)
-    return Plan(len(asked), len(asked) - len(jobs), len(jobs), prompt, most, cost)
+    prompt_tokens = sum(map(estimated_prompt, jobs.values()))
+    max_completion = None if endpoint.max_tokens is None else endpoint.max_tokens * len(jobs)
+    cost = (
+        None if max_completion is None else (limits or Limits()).cost(prompt_tokens, max_completion)
+    )
+    return Plan(
+        len(request_list),
+        len(request_list) - len(jobs),
+        len(jobs),
+        prompt_tokens,
+        max_completion,
+        cost,
+    )
 
 
 def _is_filled(cache: Place) -> bool:
@@ -617,10 +642,10 @@ def _is_filled(cache: Place) -> bool:
     return Path(cache).exists() and Path(cache).stat().st_size > 0
 
 
-def spent(endpoint: Endpoint, cache: Place, limits: Limits | None = None) -> Totals:
+def load_totals(endpoint: Endpoint, cache: Place, limits: Limits | None = None) -> Totals:
     """Return the counts of all runs with a cache, those that were stopped or killed included."""
     limits = limits or Limits()
     if not _is_filled(cache):
-        return as_totals({}, limits)
+        return make_totals({}, limits)
     with Cache(cache, endpoint, reading=True) as stored:
-        return as_totals(stored.totals(), limits)
+        return make_totals(stored.totals(), limits)

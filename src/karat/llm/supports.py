@@ -14,19 +14,26 @@ from typing import ClassVar, NamedTuple
 from karat.errors import InputError
 from karat.evalset.judgements import PERSON
 from karat.llm.interview import (
-    LONGEST_TEXT,
-    Case,
+    MAX_TEXT_LENGTH,
     Interview,
+    InterviewTask,
+    PromptCase,
     Setup,
-    Task,
-    drawn,
+    draw_sample,
     entries,
     json_object,
     one_of,
     quote_from,
 )
 from karat.llm.material import nugget_agreement
-from karat.llm.results import TOO_LONG, Asked, ModelSupports, Named, SupportRow, check_judge
+from karat.llm.results import (
+    TOO_LONG,
+    JudgeRun,
+    MissingJudgement,
+    ModelSupports,
+    SupportRow,
+    check_judge,
+)
 from karat.llm.task_prompts import NUGGETS, task_prompt
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
 from karat.nuggets.sets.keys_and_runs import Nugget
@@ -46,7 +53,7 @@ class Support(NamedTuple):
     evidence: str
 
 
-class Answered(NamedTuple):
+class SharedResponse(NamedTuple):
     """A response to a question, and the runs that gave it."""
 
     question: str
@@ -69,48 +76,52 @@ class SupportTask:
     def __post_init__(self) -> None:
         check_count("batch", self.batch, 1)
         if not any(run.answers for run in self.nuggets.runs.values()):
-            told = "has no responses: expected at least one run"
-            raise InputError(f"{self.nuggets.name} {told}; name a file of one with --run")
-        drawn([*self.nuggets.key.questions][:1], self.sample, self.seed)  # refuses a wrong size
+            problem = "has no responses: expected at least one run"
+            raise InputError(f"{self.nuggets.name} {problem}; name a file of one with --run")
+        draw_sample(
+            [*self.nuggets.key.questions][:1], self.sample, self.seed
+        )  # refuses a wrong size
 
     @property
     def questions(self) -> list[str]:
         """Questions to judge."""
-        return drawn([*self.nuggets.key.questions], self.sample, self.seed)
+        return draw_sample([*self.nuggets.key.questions], self.sample, self.seed)
 
     @cached_property
-    def responses(self) -> list[Answered]:
+    def responses(self) -> list[SharedResponse]:
         """All different responses to the questions."""
-        found: dict[tuple[str, str], tuple[str, list[str]]] = {}
+        tags_by_text: dict[tuple[str, str], tuple[str, list[str]]] = {}
         for question in self.questions:
             for tag, run in self.nuggets.runs.items():
                 for response in run.responses(question):
                     new = response.text, list[str]()
-                    _, tags = found.setdefault((question, response.normal), new)
+                    _, tags = tags_by_text.setdefault((question, response.normal), new)
                     if tag not in tags:
                         tags.append(tag)
-        return [Answered(id, text, tuple(tags)) for (id, _), (text, tags) in found.items()]
+        return [
+            SharedResponse(id, text, tuple(tags)) for (id, _), (text, tags) in tags_by_text.items()
+        ]
 
-    def task(self) -> Task:
+    def task(self) -> InterviewTask:
         """Return the cases to ask about."""
         prompt = task_prompt(NUGGETS, self.prompt)
-        return Task(prompt, FORM, [case for case, *_ in self._cases()])
+        return InterviewTask(prompt, FORM, [case for case, *_ in self._cases()])
 
-    def _cases(self) -> Iterator[tuple[Case, Answered, dict[str, Nugget]]]:
-        for number, answered in enumerate(self.responses):
-            question = self.nuggets.key.questions[answered.question]
-            if len(answered.text) > LONGEST_TEXT:
+    def _cases(self) -> Iterator[tuple[PromptCase, SharedResponse, dict[str, Nugget]]]:
+        for number, response in enumerate(self.responses):
+            question = self.nuggets.key.questions[response.question]
+            if len(response.text) > MAX_TEXT_LENGTH:
                 continue
-            for at in range(0, len(question.nuggets), self.batch):
-                some = question.nuggets[at : at + self.batch]
-                asked = {str(k): nugget for k, nugget in enumerate(some, 1)}
+            for start in range(0, len(question.nuggets), self.batch):
+                batch = question.nuggets[start : start + self.batch]
+                nuggets = {str(k): nugget for k, nugget in enumerate(batch, 1)}
                 values = {
                     "question": question.text or None,
-                    "response": answered.text,
-                    "nuggets": [_shown(id, nugget) for id, nugget in asked.items()],
+                    "response": response.text,
+                    "nuggets": [_nugget_values(id, nugget) for id, nugget in nuggets.items()],
                 }
-                read = partial(read_supports, answered.text, list(asked))
-                yield Case(f"{number}\t{at}", values, read), answered, asked
+                read = partial(read_supports, response.text, list(nuggets))
+                yield PromptCase(f"{number}\t{start}", values, read), response, nuggets
 
     @property
     def settings(self) -> dict[str, object]:
@@ -123,54 +134,54 @@ class SupportTask:
         judge, task = judge or setup.judge, self.task()
         kinds = {row.judge: row.kind or PERSON for row in self.nuggets.judgements.rows}
         check_judge(judge, kinds, self.nuggets.name)
-        found = task.ask(setup, progress)
-        rows, missing = self._rows(found)
+        interview = task.ask(setup, progress)
+        rows, missing = self._rows(interview)
         name = self.nuggets.name
-        asked = Asked(self.name, name, judge, self.settings, task, setup, found)
+        judge_run = JudgeRun(self.name, name, judge, self.settings, task, setup, interview)
         return ModelSupports(
-            **asked.fields(rows, missing, self._sample_note()),
+            **judge_run.fields(rows, missing, self._sample_note()),
             agreement=nugget_agreement(self.nuggets, judge, rows),
         )
 
-    def _rows(self, found: Interview) -> tuple[list[SupportRow], list[Named]]:
+    def _rows(self, interview: Interview) -> tuple[list[SupportRow], list[MissingJudgement]]:
         """Return the labels, and the pair and reason of each that is missing."""
         rows, missing = [], []
-        for case, (question, text, runs), asked in self._cases():
-            for id, nugget in asked.items():
-                if some := found.answers.get(case.id):
-                    value, evidence = _middle([answer[id] for answer in some])
-                    told = _NAMES[value], value, evidence, text, runs, len(some)
-                    rows.append(SupportRow(question, nugget.id, *told))
+        for case, (question, text, runs), nuggets in self._cases():
+            for id, nugget in nuggets.items():
+                if replies := interview.answers.get(case.id):
+                    value, evidence = _median([answer[id] for answer in replies])
+                    fields = _NAMES[value], value, evidence, text, runs, len(replies)
+                    rows.append(SupportRow(question, nugget.id, *fields))
                 else:
                     name = f"question {question}, nugget {nugget.id}, run {runs[0]}"
-                    missing.append((name, found.reasons.get(case.id, TOO_LONG)))
+                    missing.append((name, interview.reasons.get(case.id, TOO_LONG)))
         for question, text, runs in self.responses:
-            if len(text) > LONGEST_TEXT:
+            if len(text) > MAX_TEXT_LENGTH:
                 name = f"question {question}, run {runs[0]}"
                 missing += [(name, TOO_LONG)] * len(self.nuggets.key.questions[question].nuggets)
         return rows, missing
 
     def _sample_note(self) -> list[str]:
-        judged, every = len(self.questions), len(self.nuggets.key)
-        told = f"A random sample of {judged:,} of {every:,} questions was judged."
-        return [told] if judged < every else []
+        judged, total = len(self.questions), len(self.nuggets.key)
+        note = f"A random sample of {judged:,} of {total:,} questions was judged."
+        return [note] if judged < total else []
 
 
-def _shown(id: str, nugget: Nugget) -> dict[str, object]:
-    first, *others = nugget.descriptions
-    return {"id": id, "text": first, **({"also": others} if others else {})}
+def _nugget_values(id: str, nugget: Nugget) -> dict[str, object]:
+    first, *alternatives = nugget.descriptions
+    return {"id": id, "text": first, **({"also": alternatives} if alternatives else {})}
 
 
-def _middle(supports: Sequence[Support]) -> Support:
+def _median(supports: Sequence[Support]) -> Support:
     """The median of some labels; of two in the middle, the lower."""
-    return sorted(supports, key=lambda one: one.value)[(len(supports) - 1) // 2]
+    return sorted(supports, key=lambda support: support.value)[(len(supports) - 1) // 2]
 
 
 def read_supports(response: str, ids: Sequence[str], answer: str) -> Mapping[str, Support]:
     """Return the labels in an answer by id; support, in full or in part, needs a quote."""
-    found = {}
+    supports = {}
     for id, entry in entries(json_object(answer), "answers", ids).items():
         value = LABELS[one_of(entry, "label", LABELS)]
         evidence = quote_from(entry, response, needed=True) if value else ""
-        found[id] = Support(value, evidence)
-    return found
+        supports[id] = Support(value, evidence)
+    return supports

@@ -29,11 +29,11 @@ class BundledPrompt(NamedTuple):
 
 def bundled_prompts() -> dict[str, BundledPrompt]:
     """Return the prompts by task."""
-    found = {
+    prompts = {
         slots.task: BundledPrompt(task_prompt(slots), slots, f"karat judge {slots.task}")
         for slots in (RATINGS, PAIRS, NUGGETS)
     }
-    return {**found, DRAFT.task: BundledPrompt(draft_prompt(), DRAFT, "karat nuggets draft")}
+    return {**prompts, DRAFT.task: BundledPrompt(draft_prompt(), DRAFT, "karat nuggets draft")}
 
 
 def task_prompt(slots: Slots, path: str | PathLike[str] | None = None) -> Prompt:

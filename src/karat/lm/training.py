@@ -29,7 +29,7 @@ from karat.lm.tables import (
     signature,
     write_rows,
 )
-from karat.progress import Progress, as_threads, in_order, silent
+from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.results import Result
 from karat.storage.arrays import FileArray, Stored, as_memory
 from karat.storage.digests import file_digest
@@ -179,7 +179,7 @@ def token_batches(
         stems = stem_words(recipe.stem, words, 0, target)
         return Ragged(stems[tokens.ids], tokens.offsets), target
 
-    for job, batch in zip(jobs, in_order(cut, jobs, as_threads(threads)), strict=True):
+    for job, batch in zip(jobs, map_in_order(cut, jobs, n_threads(threads)), strict=True):
         yield batch
         job[0].release(job[1], job[2])
         done += len(batch[0].offsets) - 1
@@ -213,7 +213,7 @@ def count_text(
 ) -> CountedText:
     """Count all n-grams up to a length, batch by batch, in the memory of `scratch`."""
     memory = scratch.memory
-    cutters = memory.threads(as_threads(threads))
+    cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
     known = _known(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None

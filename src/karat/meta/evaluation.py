@@ -15,7 +15,7 @@ from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
 from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
-from karat.progress import Progress, as_threads, silent
+from karat.progress import Progress, n_threads, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import MAX_EXACT_CELLS
@@ -206,7 +206,7 @@ def meta_evaluate(
             seen = view(level, scored, human)
             for name in named.statistics:
                 place = Task(dimension, level, STATISTICS[name])
-                found = rank(named, seen, place, progress, as_threads(threads))
+                found = rank(named, seen, place, progress, n_threads(threads))
                 rows += found.rows
                 tests += found.tests
                 resampled[place.names] = found.resampled
@@ -256,7 +256,7 @@ def rank_metrics(
     given = as_floats(human), matrices
     seen = mean_view(*given, system_scores) if level == "system" else matrix_view(*given, level)
     place = Task("human", level, STATISTICS[statistic])
-    rows, tests, resampled = rank(asked, seen, place, progress, as_threads(threads))
+    rows, tests, resampled = rank(asked, seen, place, progress, n_threads(threads))
     return Ranking(asked, tuple(rows), tuple(tests), {place.names: resampled})
 
 

@@ -43,7 +43,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
 from karat.results import Result
-from karat.settings import Named, check_trials, parse_settings, setting
+from karat.settings import NamedSettings, check_trials, parse_settings, setting
 from karat.stats.resampling import SEED
 from karat.stats.significance import UNDECIDED
 
@@ -363,7 +363,7 @@ class Grouping(Protocol):
 
 
 @dataclass(frozen=True)
-class Groups(Named):
+class Groups(NamedSettings):
     """The set's own groups: documents, questions, or the lengths that summaries were asked for."""
 
     name: ClassVar[str] = "groups"
@@ -382,7 +382,7 @@ class Groups(Named):
 
 
 @dataclass(frozen=True)
-class Lengths(Named):
+class Lengths(NamedSettings):
     """Parts of about as many segments each, by the mean length of their references in words.
 
     Segments of equal length stay together, so there may be fewer parts.
@@ -419,7 +419,7 @@ def _span(lengths: list[float]) -> str:
     return f"{low} to {high} words"
 
 
-GROUPINGS: Registry[type[Named]] = Registry(
+GROUPINGS: Registry[type[NamedSettings]] = Registry(
     "groupings", "grouping", {"groups": Groups, "lengths": Lengths}
 )
 

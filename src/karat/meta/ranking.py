@@ -11,7 +11,7 @@ from karat.arrays import Floats, np
 from karat.meta.agreement import Agreement, Percentiles, percentiles, perm_both
 from karat.meta.experiment import Experiment
 from karat.meta.views import OF_SYSTEMS, View
-from karat.progress import Progress, side_by_side
+from karat.progress import Progress, map_jobs
 from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS, clusters
@@ -182,7 +182,7 @@ def _draws(
     def work(metric: Any, progress: Progress) -> Floats:
         return seen.only(metric).draws(by, *how, progress)
 
-    return np.concatenate(side_by_side(work, [*seen.metrics], threads, progress, "resampling"))
+    return np.concatenate(map_jobs(work, [*seen.metrics], threads, progress, "resampling"))
 
 
 def _tests(
@@ -205,7 +205,7 @@ def _tests(
         one, other = (metrics[m] for m in pair)
         return perm_both(human, one, other, *how), kept[0]
 
-    found = side_by_side(work, pairs, threads, progress, "comparing metrics")
+    found = map_jobs(work, pairs, threads, progress, "comparing metrics")
     p = CORRECTIONS[experiment.correction]([test.p for test, _ in found])
     names = [(str(one), str(other)) for one, other in pairs]
     tests = [

@@ -31,7 +31,7 @@ from karat.meta.documents import score_joined
 from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.progress import Progress
-from karat.registry import Registry, call, check_that, returned
+from karat.registry import Registry, call, expect_type, make_check
 from karat.stats.correlation import Statistic, defined, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 
@@ -173,7 +173,7 @@ def view(name: str, scored: ScoredSet, human: Floats) -> View:
     """Return the scores of an evaluation set at a level; missing outputs have neither score."""
     check_level(name, scored.evalset)
     make = LEVELS[name]
-    judged, problem = scored.judged(human), returned(View, "a karat.View")
+    judged, problem = scored.judged(human), expect_type(View, "a karat.View")
     found: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
     return found
 
@@ -267,7 +267,7 @@ LEVELS: Registry[Callable[[ScoredSet, Floats], View]] = Registry(
         "document": _of_documents,
         "document-joined": _of_joined_documents,
     },
-    check=check_that(callable, "level", "a function from scores and human scores to a view"),
+    check=make_check(callable, "level", "a function from scores and human scores to a view"),
 )
 """Level -> the function that makes its view of an evaluation set's scores and human scores."""
 

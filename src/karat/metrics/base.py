@@ -19,7 +19,7 @@ from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted
 from karat.progress import Progress, silent
 from karat.registry import call, origin
-from karat.settings import Named
+from karat.settings import NamedSettings
 from karat.text.references import GivenReferences, as_references
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Recipe, stemmer_origin, stop_digest, tokenizer_origin
@@ -191,7 +191,7 @@ def signed(
 
 
 @dataclass(frozen=True)
-class Metric(Named, ABC):
+class Metric(NamedSettings, ABC):
     """A metric; its string form is its name, argument, key and signature."""
 
     kind: ClassVar[str] = "metrics"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.progress import Progress, Stop, as_threads, in_order, silent
+from karat.progress import Progress, Stop, map_in_order, n_threads, silent
 from karat.text.references import References, check_aligned
 from karat.text.segments import Segments, batches
 from karat.text.tokens import Lexicon, Passage, Ragged, Recipe
@@ -383,8 +383,8 @@ def run_batches(
     def work(cut: tuple[int, int]) -> list[list[ReducedT]]:
         return count(texts, references, cut)
 
-    workers, parts = min(as_threads(threads), len(cuts)), []
-    done = map(work, cuts) if workers == 1 else in_order(work, cuts, workers, count.stop)
+    workers, parts = min(n_threads(threads), len(cuts)), []
+    done = map(work, cuts) if workers == 1 else map_in_order(work, cuts, workers, count.stop)
     large = len(cuts) > _FEW_BATCHES
     for (start, end), part in zip(cuts, done, strict=True):
         parts.append(part)

@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from karat.arrays import np
-from karat.errors import LONGEST_FIELD, InputError, visible
+from karat.errors import MAX_FIELD_LENGTH, InputError, visible
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completer import Completer
@@ -211,7 +211,7 @@ def note_unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
         return ()
     several = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    shown = ", ".join(visible(name[:LONGEST_FIELD]) for name in names[:NAMED])
+    shown = ", ".join(visible(name[:MAX_FIELD_LENGTH]) for name in names[:NAMED])
     return (f"The input has {several} that the model never saw: {shown}{more}.",)
 
 

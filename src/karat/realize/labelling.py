@@ -21,7 +21,7 @@ from typing import Any
 
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
-from karat.progress import Stop, as_threads, in_order
+from karat.progress import Stop, map_in_order, n_threads
 from karat.realize.symbols import (
     NodeColumns,
     Symbols,
@@ -183,7 +183,7 @@ def jackknife(
         found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
         stop = Stop()
         train = partial(_train, columns, gold, n, seed, stop)
-        trained = in_order(train, splits, as_threads(threads), stop)
+        trained = map_in_order(train, splits, n_threads(threads), stop)
         for (_, others), (one, labels) in zip(splits, trained, strict=True):
             step(f"labelling, pass {n + 1}")
             for kind, symbols_of_kind in labels.items():

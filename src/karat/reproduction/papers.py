@@ -13,7 +13,7 @@ from karat.evalset.catalogue import VARIABLE, GivenPath, KnownSet
 from karat.evalset.loading import KNOWN, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.registry import Registry, call, check_that, returned
+from karat.registry import Registry, call, expect_type, make_check
 from karat.reproduction.results import Reproduction
 from karat.stats.resampling import SEED
 from karat.storage.digests import files_digest
@@ -142,7 +142,7 @@ REPRODUCTIONS: Registry[Callable[[Request], Reproduction]] = Registry(
         "aev": "karat.reproduction.aev:reproduce_aev",
         "gtm": "karat.reproduction.gtm:reproduce_gtm",
     },
-    check=check_that(callable, "paper", "a function that returns a karat.Reproduction"),
+    check=make_check(callable, "paper", "a function that returns a karat.Reproduction"),
 )
 """Name -> the function that makes a paper's main table or figure again."""
 
@@ -169,7 +169,7 @@ def reproduce(
     """
     function = REPRODUCTIONS[name]
     request = Request(data_folder(data), full, seed, threads, progress)
-    wanted = returned(Reproduction, "a karat.Reproduction")
+    wanted = expect_type(Reproduction, "a karat.Reproduction")
     found: Reproduction = call(
         f"the reproduction of {name}", function, lambda: function(request), wanted
     )

@@ -14,7 +14,7 @@ from karat import __version__
 from karat.arrow.engines import Engine
 from karat.arrow.pieces import Piece
 from karat.errors import InputError, MetricError, MissingExtra, short
-from karat.progress import as_threads
+from karat.progress import n_threads
 from karat.settings import setting
 
 ANSWER_SECONDS = 5.0
@@ -45,7 +45,7 @@ class Cluster(Engine):
 
     def local_workers(self, pieces: int) -> int:
         """Return the number of workers to start for so many pieces."""
-        return max(1, min(as_threads(self.workers), pieces))
+        return max(1, min(n_threads(self.workers), pieces))
 
     # ---------------------------------------------------------------------------------- failures
 

@@ -15,8 +15,8 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Floats, Ints, NDArray, as_floats, np
 from karat.errors import InputError
-from karat.progress import Stop, own_stop
-from karat.registry import Registry, check_that
+from karat.progress import Stop, current_stop
+from karat.registry import Registry, make_check
 from karat.stats.distributions import FEWEST, p_of_r, p_of_tau
 from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
 from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times, cells_of_rows
@@ -33,7 +33,7 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     """
     cells = cells_of_rows(~np.isnan(human))
     h, a, b = (cells.of(x) for x in (human, first, second))
-    stop = own_stop()
+    stop = current_stop()
     one, other = (calibrate(human, x, stop).epsilon for x in (first, second))
     if np.isnan(one):
         return tried.undefined()
@@ -460,14 +460,14 @@ def _calibrated_rows(human: Floats, metric: Floats, copies: Copies | None = None
     """Return the accuracy of each row with its best tie threshold; Ctrl-C ends it."""
     pairs = np.zeros(len(human), np.int64) if copies is None else copies.pairs
     rows = zip(human, metric, pairs.reshape(-1, 1), strict=True)
-    return np.array([calibrate(h, m, own_stop(), of_row).accuracy for h, m, of_row in rows])
+    return np.array([calibrate(h, m, current_stop(), of_row).accuracy for h, m, of_row in rows])
 
 
 calibrated_accuracy = Statistic(
     "acc-eq",
     _calibrated_rows,
     "the same with the best tie threshold, one for all groups",
-    together=lambda h, m, copies: calibrate(h, m, own_stop(), copies)[1:4],
+    together=lambda h, m, copies: calibrate(h, m, current_stop(), copies)[1:4],
     test=exchange_pairs,
     exchanges_cells=False,
     lowest=0.0,
@@ -493,7 +493,7 @@ STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
     {**{one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)}, **_POOLED},
-    check=check_that(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
+    check=make_check(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 
 

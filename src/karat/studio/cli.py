@@ -9,7 +9,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import ADVANCED, choice, flag, named, option, path, share, whole
+from karat.cli.parameters import ADVANCED, choice, flag, integer, named, option, path, share
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
 from karat.progress import Bar
@@ -50,7 +50,7 @@ EXPORT_FORMATS = (
 @named(
     "--assessor assessors", "Assessor to invite. Repeat for several.", multiple=True, metavar="NAME"
 )
-@option("--overlap", "Number of assessors who judge each unit. Default: 1.", whole(min=1))
+@option("--overlap", "Number of assessors who judge each unit. Default: 1.", integer(min=1))
 @option(
     "--show",
     "Text to show beside outputs. Repeat for several. Default: source and context, and the "
@@ -70,7 +70,7 @@ EXPORT_FORMATS = (
 @option(
     "--quota",
     "Most units that one assessor judges. Default: no limit.",
-    whole(min=1),
+    integer(min=1),
     heading=ADVANCED,
 )
 @option(
@@ -94,7 +94,7 @@ EXPORT_FORMATS = (
 @option(
     "--seed",
     "Seed of the orders in which units are shown. Default: 1.",
-    whole(min=0, max=2**53 - 1),
+    integer(min=0, max=2**53 - 1),
     heading=ADVANCED,
 )
 @flag(
@@ -105,11 +105,11 @@ EXPORT_FORMATS = (
 @named(
     "--lease lease_seconds",
     "Seconds for which a unit is kept for an assessor. Default: 1800.",
-    whole(min=1),
+    integer(min=1),
     metavar="SECONDS",
     heading=ADVANCED,
 )
-@option("--port", "Port to listen on.", whole(min=1, max=65535), PORT, heading=ADVANCED)
+@option("--port", "Port to listen on.", integer(min=1, max=65535), PORT, heading=ADVANCED)
 @named(
     "--host",
     "Address to listen on, such as 0.0.0.0 for a local network. Needs --token-file.",
@@ -285,7 +285,7 @@ def import_log(source: str, store: str) -> None:
 @click.command(name="owner", cls=Command)
 @click.argument("store", metavar="STORE", type=click.Path())
 @named("--name", "Name of the owner.", default="owner", metavar="NAME")
-@option("--port", "Port of the studio in the printed link.", whole(min=1, max=65535), PORT)
+@option("--port", "Port of the studio in the printed link.", integer(min=1, max=65535), PORT)
 def owner(store: str, name: str, port: int) -> None:
     """Print a new owner's link of a studio.
 

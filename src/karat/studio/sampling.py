@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.planning import PlannedUnit, plan_units
-from karat.estimation.samples import Sample, Scale
+from karat.estimation.samples import LabelScale, Sample
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.stats.population import Design
@@ -142,7 +142,7 @@ def _mean_labels(
     settings: ProjectSettings,
     outputs: _Outputs,
     shape: tuple[int, int],
-) -> tuple[Floats, Scale]:
+) -> tuple[Floats, LabelScale]:
     """Return the mean value of each output over assessors, more being better; NaN without one."""
     about, scale = _dimension(settings)
     rows = connection.execute(
@@ -166,14 +166,14 @@ def _mean_labels(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan), scale
 
 
-def _dimension(settings: ProjectSettings) -> tuple[str | None, Scale]:
+def _dimension(settings: ProjectSettings) -> tuple[str | None, LabelScale]:
     """Return the dimension by which useful items are found: the first scale; else all values."""
     scales: Sequence[dict[str, float | str]] = settings.tasks.get("ratings", {}).get("scales", ())
     if not scales:
-        return None, Scale(0.0, 1.0)
+        return None, LabelScale(0.0, 1.0)
     first = scales[0]
     sign = 1 if first["better"] == "higher" else -1
-    return str(first["dimension"]), Scale(float(first["low"]), float(first["high"]), sign)
+    return str(first["dimension"]), LabelScale(float(first["low"]), float(first["high"]), sign)
 
 
 FEWEST = 10

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra, quoted
-from karat.progress import Progress, as_threads, in_order, silent
-from karat.registry import Registry, call, check_that, load, origin, returned
+from karat.progress import Progress, map_in_order, n_threads, silent
+from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.digests import text_digest
 from karat.storage.store import file_stamp
 from karat.text.segments import Texts, as_segments, batches
@@ -38,7 +38,7 @@ def stemmers() -> Registry[Callable[[str], str]]:
     import Stemmer
 
     names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
-    check = check_that(callable, "stemmer", "a function from str to str")
+    check = make_check(callable, "stemmer", "a function from str to str")
     return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=check)
 
 
@@ -48,7 +48,7 @@ def stemmer_origin(name: str) -> str:
 
 
 def _stemmer_problem(stems: list[str]) -> str:
-    return next(filter(None, map(returned(str, "a str"), stems)), "")
+    return next(filter(None, map(expect_type(str, "a str"), stems)), "")
 
 
 def stem_words(
@@ -350,7 +350,7 @@ REGISTRY: Registry[Tokenizer] = Registry(
             f"{_PACKAGES}:model_tokenizer",
         ),
     },
-    check=check_that(callable, "tokeniser", "a function from str to a list of str"),
+    check=make_check(callable, "tokeniser", "a function from str to a list of str"),
 )
 
 
@@ -522,7 +522,7 @@ def token_parts(
         tokens = Passage(segments.views(*bounds), lexicon).tokens(words_as_cut)
         return tokens, lexicon.vocab(tok, case)
 
-    parts = in_order(cut, batches([segments], 1 << 14, 1 << 24), as_threads(threads))
+    parts = map_in_order(cut, batches([segments], 1 << 14, 1 << 24), n_threads(threads))
     for kept, words in parts:
         target = vocab.merge(words) if stem == "none" else stem_words(stem, words, 0, vocab)
         done += len(kept.offsets) - 1

@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import SetInput, add_kind_options, read_draws_of
-from karat.cli.parameters import INPUT, OUTPUT, TESTS, choice, option, path, whole
+from karat.cli.parameters import INPUT, OUTPUT, TESTS, choice, integer, option, path
 from karat.cli.show import check_different, show
 from karat.errors import InputError
 from karat.progress import Bar
@@ -37,7 +37,7 @@ from karat.progress import Bar
     "System to compare the others with. Default: the one with the best estimate.",
     metavar="NAME",
 )
-@option("--next", "Draw N units to label next (see --plan).", whole(min=1), metavar="N")
+@option("--next", "Draw N units to label next (see --plan).", integer(min=1), metavar="N")
 @options.output
 @options.human_reader
 @option(

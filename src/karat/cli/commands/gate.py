@@ -20,9 +20,9 @@ from karat.cli.parameters import (
     F,
     choice,
     flag,
+    integer,
     option,
     path,
-    whole,
 )
 from karat.cli.show import check_different, check_output, command_line, say, show
 from karat.cli.tables import TableOptions, are_tables
@@ -120,7 +120,9 @@ def _add_source_options(function: F) -> F:
 )
 @options.resampling("Number of bootstrap resamples for the intervals.", least=LEAST_RESAMPLES)
 @options.seed
-@option("--examples", "Show the N items with the largest losses.", whole(min=0), 10, heading=OUTPUT)
+@option(
+    "--examples", "Show the N items with the largest losses.", integer(min=0), 10, heading=OUTPUT
+)
 @flag("--texts", "With --update: store the outputs in the baseline, for reports.", heading=OUTPUT)
 @option("--junit", "Also write the checks to FILE as JUnit XML.", path, heading=OUTPUT)
 @flag(
@@ -184,7 +186,7 @@ def command(
         if update:
             settings["texts"] = texts
             written = write_baseline(*outputs, names, **settings)
-            by_metric = ", ".join(measured.name for measured in written.metrics)
+            by_metric = ", ".join(gated_metric.name for gated_metric in written.metrics)
             say([f"{baseline}: {items_of(written.ids)} of {written.system} by {by_metric}\n"], None)
             return
         if texts:

@@ -20,14 +20,14 @@ from karat.cli.parameters import (
     WholeNumbers,
     choice,
     flag,
+    integer,
     option,
     path,
-    whole,
 )
 from karat.cli.show import check_charts, check_different, check_output, show, write_charts
 from karat.errors import InputError
 from karat.progress import Bar
-from karat.settings import MOST_TRIALS
+from karat.settings import MAX_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.experiment import MetaStudy
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 @option(
     "--trials",
     "Number of trials of the permutation test between metrics; 0 for no test.",
-    whole(0, MOST_TRIALS),
+    integer(0, MAX_TRIALS),
     1000,
     heading=TESTS,
 )
@@ -285,14 +285,14 @@ def meta_fit_command(source: SetInput, format: str, output: str | None, **settin
 @option(
     "--repeats",
     "Number of times that segments are shuffled.",
-    whole(1, MOST_TRIALS),
+    integer(1, MAX_TRIALS),
     100,
     heading=TESTS,
 )
 @option(
     "--combinations",
     "Maximum number of reference combinations.",
-    whole(1, MOST_TRIALS),
+    integer(1, MAX_TRIALS),
     20,
     heading=TESTS,
 )

@@ -9,11 +9,11 @@ import click
 from karat.cli import options
 from karat.cli.command import Group
 from karat.cli.inputs import SetInput
-from karat.cli.parameters import TESTS, option, whole
+from karat.cli.parameters import TESTS, integer, option
 from karat.cli.show import check_charts, check_output, show, write_charts
 from karat.errors import InputError
 from karat.progress import Bar
-from karat.settings import MOST_TRIALS
+from karat.settings import MAX_TRIALS
 
 if TYPE_CHECKING:
     from karat.meta.plane_study import Region
@@ -72,7 +72,7 @@ def command(context: click.Context) -> None:
 @option(
     "--splits",
     "Number of random splits into halves that test the choice on the other half.",
-    whole(0, MOST_TRIALS),
+    integer(0, MAX_TRIALS),
     200,
     heading=TESTS,
 )

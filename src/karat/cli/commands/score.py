@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles
-from karat.cli.parameters import COMMON, OUTPUT, bundle, choice, flag, option, whole
+from karat.cli.parameters import COMMON, OUTPUT, bundle, choice, flag, integer, option
 from karat.cli.show import check_output, command_line, say, show
 from karat.cli.tables import (
     TableOptions,
@@ -73,8 +73,8 @@ class ScoreView(NamedTuple):
 _RANKED = "Show the N {} segments of each system, with their texts."
 _view_options = bundle(
     "view",
-    option("--worst", _RANKED.format("worst"), whole(1)),
-    option("--best", _RANKED.format("best"), whole(1), heading=OUTPUT),
+    option("--worst", _RANKED.format("worst"), integer(1)),
+    option("--best", _RANKED.format("best"), integer(1), heading=OUTPUT),
     option(
         "--sort",
         "Metric that ranks the segments. Default: the first. Without --worst or --best, show all.",
@@ -232,7 +232,7 @@ def show_signatures(
 @option(
     "--examples",
     "Show the N segments where each system differs most from the baseline.",
-    whole(min=0),
+    integer(min=0),
     3,
 )
 @options.output

@@ -15,9 +15,9 @@ from karat.cli.parameters import (
     Listing,
     choice,
     flag,
+    integer,
     option,
     path,
-    whole,
 )
 from karat.cli.show import check_output, show
 from karat.errors import InputError
@@ -29,7 +29,7 @@ from karat.progress import Bar
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
 @option("-o --output", "Write the model to MODEL (atomic).", path, required=True, metavar="MODEL")
 @flag("--arpa", "Write the ARPA format. Default if MODEL ends in .arpa or .arpa.gz.")
-@option("--order", "Length of the longest n-grams.", whole(1, 8), 5)
+@option("--order", "Length of the longest n-grams.", integer(1, 8), 5)
 @option(
     "--smoothing",
     "Smoothing: modified Kneser-Ney, or Katz back-off with Good-Turing discounts.",
@@ -40,13 +40,13 @@ from karat.progress import Bar
 @option(
     "--vocabulary",
     "Keep the N most frequent words. Other words become <unk>.",
-    whole(1),
+    integer(1),
     heading=WORDS,
 )
 @option(
     "--min-count",
     "Keep words that occur at least N times. Default: 1.",
-    whole(min=1),
+    integer(min=1),
     1,
     show_default=False,
     heading=WORDS,

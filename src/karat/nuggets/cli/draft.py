@@ -8,17 +8,17 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import option, whole
-from karat.llm.cli import Asking, answer, asking, sample, seed
+from karat.cli.parameters import integer, option
+from karat.llm.cli import ModelOptions, model_options, run_task, sample, seed
 
 
 @click.command(name="draft", cls=Command)
 @click.argument("name", metavar="FILE|SET", shell_complete=options.complete_set)
-@option("--most", "Most nuggets of a question.", whole(1), 20)
+@option("--most", "Most nuggets of a question.", integer(1), 20)
 @sample("question")
-@asking("the key (.jsonl: JSON lines, .txt: TREC)", max_tokens=4096, judge=False)
+@model_options("the key (.jsonl: JSON lines, .txt: TREC)", max_tokens=4096, judge=False)
 @seed
-def command(name: str, asking: Asking, **how: Any) -> None:
+def command(name: str, asking: ModelOptions, **how: Any) -> None:
     """Let a language model draft an answer key from documents or references.
 
     FILE has JSON lines {"question": ID, "text": ..., "documents": [...]}. Of an evaluation SET, the
@@ -37,4 +37,4 @@ def command(name: str, asking: Asking, **how: Any) -> None:
     asking.check([name])
     check_output(asking.output + BESIDE, [name])
     found = drafted_questions(name, how["sample"], how["seed"])
-    answer(DraftTask(*found, asking.prompt, how["most"], how["sample"], how["seed"]), asking)
+    run_task(DraftTask(*found, asking.prompt, how["most"], how["sample"], how["seed"]), asking)

@@ -46,7 +46,7 @@ from karat.nuggets.prediction.thresholds import (
 )
 from karat.nuggets.scores.words import BATCH, IdfSource, StemIdf, WordRecipe, smoothed_idf
 from karat.progress import Progress, silent
-from karat.settings import Named, setting
+from karat.settings import NamedSettings, setting
 from karat.text.tokens import Vocab, stemmer_origin, stemmers, stop_digest, stop_words
 
 AUTO = "auto"
@@ -78,7 +78,7 @@ LONGEST = 1_000_000
 """Words that an n-gram may have: more than any text of a key."""
 
 
-class WithIdf(Named):
+class WithIdf(NamedSettings):
     """A classifier that weighs words by idf."""
 
     idf: str

@@ -17,7 +17,7 @@ from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import Named
+from karat.settings import NamedSettings
 
 GAINED, LOST, KEPT, MISSED = "gained", "lost", "kept", "missed"
 KINDS = (GAINED, LOST, KEPT, MISSED)
@@ -200,7 +200,7 @@ def diff_nuggets(
     *,
     names: Sequence[str] = ("old", "new"),
     guess: bool = True,
-    classifier: Named | str | None = None,
+    classifier: NamedSettings | str | None = None,
     corrected: bool = True,
     general: bool = False,
     everything: bool = False,

@@ -18,7 +18,7 @@ from karat.nuggets.results.scoring import NuggetScoring, score_nuggets
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.settings import Named
+from karat.settings import NamedSettings
 
 MEASURES = ("f", "A", "V", "W")
 """Scores that are means over questions: the official F, and shares of nuggets."""
@@ -60,7 +60,7 @@ def read_questions(
     skip_unknown: bool | None = None,
     official: Official | None = None,
     guess: bool = True,
-    classifier: Named | str | None = None,
+    classifier: NamedSettings | str | None = None,
     corrected: bool = True,
     judged_as: Mapping[str, str] | None = None,
     progress: Progress = silent,

@@ -48,7 +48,7 @@ from karat.nuggets.sets.keys_and_runs import Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import Named
+from karat.settings import NamedSettings
 
 
 class RunRow(NamedTuple):
@@ -432,7 +432,7 @@ def score_nuggets(
     official: Official | None = None,
     *,
     guess: bool = True,
-    classifier: Named | str | None = None,
+    classifier: NamedSettings | str | None = None,
     corrected: bool = True,
     general: bool = False,
     judged_as: Mapping[str, str] | None = None,

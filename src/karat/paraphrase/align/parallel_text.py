@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.progress import Progress, Stop, as_threads, in_order, silent
+from karat.progress import Progress, Stop, map_in_order, n_threads, silent
 from karat.storage.arrays import ArrayFile, as_memory
 from karat.text.references import check_aligned
 from karat.text.segments import STRIDE, Lines, Segments
@@ -183,7 +183,7 @@ def by_batches(
     stop: Stop | None = None,
 ) -> Iterator[T]:
     """Yield `work(start, stop)` of every batch, in order, and report after each."""
-    done = in_order(lambda cut: work(*cut), cuts, as_threads(threads), stop)
+    done = map_in_order(lambda cut: work(*cut), cuts, n_threads(threads), stop)
     with closing(done):  # else the workers go on until a traceback is forgotten
         for (_, end), found in zip(cuts, done, strict=True):
             yield found

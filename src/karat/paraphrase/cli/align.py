@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import F
-from karat.cli.parameters import ADVANCED, WORDS, choice, option, path, whole
+from karat.cli.parameters import ADVANCED, WORDS, choice, integer, option, path
 from karat.cli.show import check_output, say
 from karat.paraphrase.cli import group
 from karat.progress import Bar
@@ -62,14 +62,14 @@ def _words(function: F) -> F:
 @option(
     "--model1",
     "Iterations of IBM model 1. Default: 4; with hmm 5.",
-    whole(0, _MOST),
+    integer(0, _MOST),
     heading=ADVANCED,
 )
 @option(
-    "--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", whole(0, _MOST), heading=ADVANCED
+    "--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", integer(0, _MOST), heading=ADVANCED
 )
 @group.agreement("min; with hmm root")
-@option("--longest", "Skip sentences with more than N words.", whole(1), 200, heading=ADVANCED)
+@option("--longest", "Skip sentences with more than N words.", integer(1), 200, heading=ADVANCED)
 @group.memory
 @options.threads
 def command(

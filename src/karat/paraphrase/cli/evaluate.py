@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import TESTS, flag, option, whole
+from karat.cli.parameters import TESTS, flag, integer, option
 from karat.cli.show import check_charts, check_output, show, write_charts
 from karat.paraphrase.cli import group
 from karat.progress import Bar
@@ -45,14 +45,14 @@ from karat.progress import Bar
 @option(
     "--folds",
     "Number of folds of the cross-validation. All paraphrases of an original are in one fold.",
-    whole(min=2),
+    integer(min=2),
     10,
     heading=TESTS,
 )
 @option(
     "--train-first",
     "Train on the first N originals and test on the others, instead of cross-validation.",
-    whole(min=2),
+    integer(min=2),
     heading=TESTS,
 )
 @group.form

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import flag, option, share, whole
+from karat.cli.parameters import flag, integer, option, share
 from karat.cli.show import check_output, say, show
 from karat.paraphrase.cli import group
 from karat.progress import Bar, silent
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(name="generate", cls=Command)
 @click.argument("originals", metavar="FILE", type=click.Path())
 @group.model
-@option("--n-best n", "Number of paraphrases of each sentence.", whole(min=1, max=64), 3)
+@option("--n-best n", "Number of paraphrases of each sentence.", integer(min=1, max=64), 3)
 @option(
     "--confidence",
     "Lowest confidence of a paraphrase, 0 to 1. Lower values give more paraphrases, and more bad "

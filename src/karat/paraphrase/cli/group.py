@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from karat.cli.command import command_group
-from karat.cli.parameters import ADVANCED, F, Gigabytes, choice, option, path, whole
+from karat.cli.parameters import ADVANCED, F, Gigabytes, choice, integer, option, path
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("karat.paraphrase.cli.score", "Score paraphrases by PEM."),
@@ -81,7 +81,7 @@ def prefix(default: str) -> Callable[[F], F]:
     return option(
         "--prefix",
         f"Learn links from the first N characters of words; 0 is whole words. Default: {default}.",
-        whole(0),
+        integer(0),
         heading=ADVANCED,
     )
 

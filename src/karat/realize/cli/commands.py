@@ -9,7 +9,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.parameters import F, choice, flag, named, option, path, whole
+from karat.cli.parameters import F, choice, flag, integer, named, option, path
 from karat.cli.show import check_output, say, show
 from karat.progress import Bar
 
@@ -47,7 +47,7 @@ def _file(name: str) -> Callable[[F], F]:
 
 
 def _n_best(default: int, help: str) -> Callable[[F], F]:
-    return option("--n-best", help, whole(1, 1000), default)
+    return option("--n-best", help, integer(1, 1000), default)
 
 
 def _split_names(text: str | None) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _print_notes(notes: Iterable[str]) -> None:
 @option(
     "--lm-order",
     "Order of the LP Chooser's language model. The paper uses trigrams.",
-    whole(min=1, max=6),
+    integer(min=1, max=6),
     LM_ORDER,
 )
 def train(
@@ -245,7 +245,7 @@ def evaluate(
 @click.command(name="explain", cls=Command)
 @_model
 @_file("trees")
-@option("-s --segment", "Number of the tree to explain, from 1.", whole(min=1), 1)
+@option("-s --segment", "Number of the tree to explain, from 1.", integer(min=1), 1)
 @_inputs
 @_only_realizer
 @_n_best(default=5, help="Number of supertag assignments, paths and orders to show.")
@@ -313,7 +313,7 @@ def explain(
 
 @click.command(name="grammar", cls=Command)
 @click.argument("source", metavar="MODEL|TREEBANK", type=click.Path())
-@option("--most", "Number of supertags to list, the most frequent first.", whole(min=1), 30)
+@option("--most", "Number of supertags to list, the most frequent first.", integer(min=1), 30)
 @options.output
 def grammar(source: str, most: int, format: str, output: str | None) -> None:
     """List the supertags of a model or a treebank, and draw elementary trees.

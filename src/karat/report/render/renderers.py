@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from karat.errors import OutputError
-from karat.registry import Registry, call, check_that, origin, returned
+from karat.registry import Registry, call, expect_type, make_check, origin
 from karat.report.model import Document
 from karat.storage.output import write_atomically
 
@@ -31,7 +31,7 @@ RENDERERS: Registry[Renderer] = Registry(
         "html": "karat.report.render.html:render_html",
         "svg": "karat.report.render.svg:render_svg",
     },
-    check=check_that(callable, "format", "a function from a document to text"),
+    check=make_check(callable, "format", "a function from a document to text"),
 )
 
 
@@ -75,7 +75,9 @@ def pieces(
         whole = origin(renderer) and not isinstance(found, str) and isinstance(found, Iterable)
         return "".join(found) if whole else found  # so that what fails in it has a sentence, too
 
-    text = call(f"the renderer of the format {format}", renderer, made, returned(Iterable, "text"))
+    text = call(
+        f"the renderer of the format {format}", renderer, made, expect_type(Iterable, "text")
+    )
     return [text] if isinstance(text, str) else text
 
 
