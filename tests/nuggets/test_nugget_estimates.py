@@ -441,7 +441,10 @@ def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: s
         ({"exclude": [f"run{k}" for k in range(8)]}, "all runs are left out"),
         ({"baseline": "run9"}, "world has no run 'run9'"),
         ({"strict": True}, "^setting 'strict' of estimate: expected one of population, unit, "),
-        ({"offical": HOW}, r"^setting 'offical' of estimate: expected .*; did you mean official\?$"),
+        (
+            {"offical": HOW},
+            r"^setting 'offical' of estimate: expected .*; did you mean official\?$",
+        ),
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],
 )

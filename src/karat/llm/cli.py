@@ -414,11 +414,11 @@ def judge_pairs(source: SetInput, asking: ModelOptions, **values: Any) -> None:
 @click.command(name="nuggets", cls=Command)
 @nuggets_options.nugget_set
 @nuggets_options.set_files
-@option("--batch", "Nuggets in one request.", whole(1), 10)
+@option("--batch", "Nuggets in one request.", integer(1), 10)
 @sample("question")
 @model_options("the labels as JSON lines", max_tokens=2048)
 @seed
-def judge_nuggets(name: str, inputs: Any, asking: Asking, **how: Any) -> None:
+def judge_nuggets(name: str, inputs: Any, asking: ModelOptions, **settings: Any) -> None:
     """Let a language model decide which responses contain which nuggets.
 
     SET is a set with runs, or a key with --run. Labels are support, partial_support and
@@ -434,9 +434,9 @@ def judge_nuggets(name: str, inputs: Any, asking: Asking, **how: Any) -> None:
 
     asking.check([name, *inputs["runs"], *inputs["judgements"]])
     with Bar() as progress:
-        found = load_nuggets(name, **inputs, progress=progress)
-    task = SupportTask(found, asking.prompt, **how)
-    answer(task, asking)
+        nugget_set = load_nuggets(name, **inputs, progress=progress)
+    task = SupportTask(nugget_set, asking.prompt, **settings)
+    run_task(task, asking)
 
 
 TASKS = ("ratings", "pairs", "nuggets", "draft")

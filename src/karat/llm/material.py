@@ -126,7 +126,7 @@ def nugget_agreement(nuggets: NuggetSet, judge: str, rows: Sequence[SupportRow])
     """Return how a model stands beside the judges of nuggets; None if there are none."""
     if not nuggets.judgements.deciding:
         return None
-    own = [
+    model_rows = [
         JudgedResponse(row.question, row.nugget, row.response, row.value, run, judge, kind=MODEL)
         for row in rows
         for run in row.runs

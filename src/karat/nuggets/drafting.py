@@ -22,16 +22,16 @@ from karat.evalset.loading import as_evalset
 from karat.evalset.reading import Place, Reading, json_line, json_rows, member, read_lines
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
-    LONGEST_TEXT,
-    Case,
+    MAX_TEXT_LENGTH,
     Interview,
+    InterviewTask,
     InvalidAnswer,
     Prompt,
+    PromptCase,
     Setup,
     Slots,
-    Task,
     bundled_prompt,
-    drawn,
+    draw_sample,
     json_object,
     occurs,
     read_prompt,
@@ -311,18 +311,18 @@ class DraftTask:
         sampling = {} if self.sample is None else {"sample": self.sample, "seed": self.seed}
         return {"most": self.most, **sampling}
 
-    def task(self) -> Task:
+    def task(self) -> InterviewTask:
         """Return the cases to ask about."""
-        return Task(draft_prompt(self.prompt), FORM, list(self._cases()))
+        return InterviewTask(draft_prompt(self.prompt), FORM, list(self._cases()))
 
-    def _cases(self) -> Iterator[Case]:
+    def _cases(self) -> Iterator[PromptCase]:
         for id, text, documents in self.questions:
-            if sum(map(len, documents)) <= LONGEST_TEXT:
+            if sum(map(len, documents)) <= MAX_TEXT_LENGTH:
                 listed = [
                     {"id": str(k), "text": document} for k, document in enumerate(documents, 1)
                 ]
                 values = {"question": text or None, "documents": listed, "most": self.most}
-                yield Case(id, values, partial(read_facts, documents, self.most))
+                yield PromptCase(id, values, partial(read_facts, documents, self.most))
 
     def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> DraftedNuggets:
         """Ask a model and return its key."""
@@ -371,7 +371,7 @@ def drafted_questions(
 ) -> tuple[str, tuple[SourcedQuestion, ...]]:
     """Return the name and the questions of a file or set, or a random sample of them."""
     name, questions = read_questions(source)
-    sampled_ids = set(drawn([question.id for question in questions], sample, seed))
+    sampled_ids = set(draw_sample([question.id for question in questions], sample, seed))
     return name, tuple(question for question in questions if question.id in sampled_ids)
 
 

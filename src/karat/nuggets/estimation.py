@@ -16,7 +16,7 @@ from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
 from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateRow
 from karat.estimation.estimates import (
-    FEWEST,
+    MIN_LABELS,
     FindDifference,
     differences,
     estimate_sample,
@@ -24,12 +24,12 @@ from karat.estimation.estimates import (
 )
 from karat.estimation.planning import plan_draws, plan_units
 from karat.estimation.samples import (
-    Grouping,
     JudgeValues,
+    LabelScale,
     Sample,
-    Scale,
+    UnitGrouping,
+    apply_draws,
     check_names,
-    designed,
     fill_missing,
 )
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
@@ -142,8 +142,8 @@ def sample_of_questions(
 ) -> Sample:
     """Return the sample of a nugget set; judges have values of all runs and questions."""
     name, units = scores.nuggets.name, tuple(scores.nuggets.key.questions)
-    grouping = Grouping(units, np.arange(len(units)), UNIT)
-    y, design, notes = designed(name, scores.values, grouping, draws)
+    grouping = UnitGrouping(units, np.arange(len(units)), UNIT)
+    y, design, notes = apply_draws(name, scores.values, grouping, draws)
     shape = *y.shape, len(judges)
     judge_values = (
         np.stack([judge.values for judge in judges], axis=2) if judges else np.zeros(shape)
@@ -161,7 +161,7 @@ def sample_of_questions(
         present=np.ones(y.shape, np.bool_),
         judges=tuple(judge.name for judge in judges),
         design=design,
-        scale=Scale(0.0, 1.0),
+        scale=LabelScale(0.0, 1.0),
         labels=has_label.sum(axis=1),
         notes=tuple(notes),
         draws=tuple(draws or ()),
@@ -332,7 +332,7 @@ def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -
     system = sample.systems.index(tag)
     labels = len(sample.labelled(system))
     alone = MeanInterval(nan, nan, nan, nan)
-    if labels >= FEWEST:
+    if labels >= MIN_LABELS:
         alone = estimate_system(sample, system, None, finite).interval
     score = min(max(ends.score, ends.low), ends.high)
     ratio = ends.width / alone.width if alone.width > 0 else nan
@@ -461,7 +461,7 @@ def _scores(scores: QuestionScores) -> dict[str, object]:
 def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
     """Return the sample of the other runs; None if none of them has enough labels."""
     is_estimated = np.array([tag not in guessed.ends for tag in sample.systems])
-    enough = (sample.known.sum(axis=1) >= FEWEST) & is_estimated
+    enough = (sample.known.sum(axis=1) >= MIN_LABELS) & is_estimated
     return sample.select(np.flatnonzero(is_estimated)) if enough.any() else None
 
 
@@ -481,7 +481,7 @@ def _joined(
         tag: nuggeteer_row(sample, tag, interval, finite) for tag, interval in guessed.ends.items()
     }
     if baseline is not None and baseline not in rows:
-        reason = f"baseline {quoted(baseline)} has fewer than {FEWEST} judged questions"
+        reason = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
         raise InputError(f"{reason}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
     find = _find(left, rows, finite)
@@ -504,7 +504,7 @@ def _without_estimates(
     sample: Sample, short_runs: Sequence[str], next: int, settings: Mapping[str, Any]
 ) -> Estimate:
     """Return an estimate without rows, where Nuggeteer alone has intervals; no judge is used."""
-    out = f"Left out, with fewer than {FEWEST} judged questions: {', '.join(short_runs)}."
+    out = f"Left out, with fewer than {MIN_LABELS} judged questions: {', '.join(short_runs)}."
     planned = plan_units(sample, None, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,

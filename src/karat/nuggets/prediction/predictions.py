@@ -53,8 +53,8 @@ from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run, make_run, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.registry import Registry, call, check_that, returned
-from karat.settings import Named, parse_settings
+from karat.registry import Registry, call, expect_type, make_check
+from karat.settings import NamedSettings, parse_settings
 from karat.stats.judges import Kappa, cohen_kappa
 
 
@@ -69,19 +69,21 @@ class Calibrated(WithIdf):
 
 def _is_one(candidate: Any) -> bool:
     return (
-        isinstance(candidate, type) and issubclass(candidate, Named) and hasattr(candidate, "guess")
+        isinstance(candidate, type)
+        and issubclass(candidate, NamedSettings)
+        and hasattr(candidate, "guess")
     )
 
 
-classifiers: Registry[type[Named]] = Registry(
+classifiers: Registry[type[NamedSettings]] = Registry(
     "classifiers",
     "classifier",
     {"calibrated": Calibrated, "paper": Paper},
-    check=check_that(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
+    check=make_check(_is_one, "classifier", "a class derived from karat.Named with a method guess"),
 )
 
 
-def parse_classifier(given: str | Named) -> Named:
+def parse_classifier(given: str | NamedSettings) -> NamedSettings:
     """Return the classifier that `name:setting=value,…` describes; its string parses back."""
     if not isinstance(given, str):
         return given
@@ -254,7 +256,7 @@ class Predictions:
     measured: MeasuredErrors | None = None
     """Judged runs that tell how wrong it is, if there are any."""
     classifier: str = Calibrated.name
-    rule: Named = field(default_factory=Calibrated)
+    rule: NamedSettings = field(default_factory=Calibrated)
     """The classifier that was asked for."""
     paper: PaperPredictions | None = None
     """Thresholds of the paper's classifier, if it is the one that guesses."""
@@ -396,7 +398,7 @@ def predict_support(
     nuggets: NuggetSet,
     progress: Progress = silent,
     *,
-    classifier: Named | None = None,
+    classifier: NamedSettings | None = None,
     strict: bool = False,
 ) -> Predictions:
     """Predict which responses support which nuggets, for all runs of a set.
@@ -432,7 +434,7 @@ def _predict_by_classifier(
     pool, fold = batch.pool, run_folds(batch.pool, batch.labels)
     folded = replace(batch.seen, fold=fold[batch.cells])
     guess = partial(classifier.guess, pool, batch.labels, fold, progress)
-    expected = returned(tuple, "two arrays")
+    expected = expect_type(tuple, "two arrays")
     arrays = call(f"classifier {classifier}", type(classifier), guess, expected)
     probabilities, carried, *_ = arrays
     errors = None

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from karat import __version__
-from karat.estimation.estimates import FEWEST as ENOUGH
+from karat.estimation.estimates import MIN_LABELS as ENOUGH
 from karat.nuggets.prediction.intervals import ScoreErrors, few_runs
 from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
 from karat.nuggets.prediction.predictions import (
