@@ -21,7 +21,7 @@ import numpy as np
 
 import karat as kt
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.generate.paraphraser import paraphrases
+from karat.paraphrase.generate.paraphraser import generate_lines
 from karat.paraphrase.pem.judged_pairs import add_controls, control_sentences, judged_rows
 from karat.paraphrase.pem.model import PEM, PEMScores
 from karat.paraphrase.pem.stages import Pivot
@@ -69,7 +69,7 @@ def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:
 def wordings(pem: PEM, sentences: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """The originals that have a paraphrase; name -> a text for each of them, controls last."""
     started = time.process_time()
-    generated = [item.paraphrases for item in paraphrases(pem, sentences, 64, rank_by="pem")]
+    generated = [item.paraphrases for item in generate_lines(pem, sentences, 64, rank_by="pem")]
     print(f"generated in {time.process_time() - started:.1f} s of processor time")
     originals = [line for line, items in zip(sentences, generated, strict=True) if items]
     print(f"{len(originals)} of {len(sentences)} originals have a paraphrase")

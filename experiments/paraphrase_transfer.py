@@ -23,9 +23,9 @@ import numpy as np
 import karat as kt
 from karat.metrics.names import parse
 from karat.paraphrase.align.parallel_text import read_parallel
-from karat.paraphrase.pem.combination import cross_predict, fit_svr, search
+from karat.paraphrase.pem.combination import cross_predict, fit_svr, search_setting
 from karat.paraphrase.pem.evaluation import paired_gain, rival_features
-from karat.paraphrase.pem.features import features
+from karat.paraphrase.pem.features import FeatureCounter, extract_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.stages import Pivot
@@ -46,7 +46,8 @@ def both(name: str) -> tuple[JudgedPairs, JudgedPairs]:
 def left_out(pem: PEM, judged: JudgedPairs, form: str) -> np.ndarray:
     """Cross-validated predictions of the paraphrases that are no controls."""
     texts = judged.originals, judged.paraphrases
-    pair_features = features(pem.pivots, pem.language, *texts, form)
+    counter = FeatureCounter(pem.pivots, pem.language, form)
+    pair_features = extract_features(counter, *texts)
     return cross_predict(pair_features.matrix, judged.human, judged.originals)[judged.real]
 
 
@@ -106,7 +107,7 @@ def replaced(pem: PEM, learned: JudgedPairs, tested: JudgedPairs) -> list[Column
     )
     columns = []
     for name, matrix in learned_features.items():
-        setting = search(matrix, learned.human, learned.originals)
+        setting = search_setting(matrix, learned.human, learned.originals)
         predicted = fit_svr(matrix, learned.human, setting).predict(tested_features[name])
         columns.append((f"{name} in place of pivots", predicted))
     return columns

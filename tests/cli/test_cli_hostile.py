@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.paraphrase.pem.model import bundled_model
+from karat.paraphrase.pem.model import bundled_model_path
 from karat.storage.store import read_store, write_store
 
 Called = Callable[..., subprocess.CompletedProcess[str]]
@@ -58,7 +58,7 @@ def test_an_unexpected_error_is_not_a_failed_gate() -> None:
     "name", ["mean_copy", "generate.rewrites.pivot_bytes", "generate.rewrites.source_bytes"]
 )
 def test_damaged_model(called: Called, folder: Path, name: str):
-    store = read_store(bundled_model(), "paraphrase model", 1)
+    store = read_store(bundled_model_path(), "paraphrase model", 1)
     about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
     broken = store.arrays[name].copy()
     broken[:] = np.nan if name == "mean_copy" else 255

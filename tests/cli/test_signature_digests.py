@@ -15,7 +15,7 @@ from oracles.tiny_embeddings import write_model2vec
 import karat as kt
 from karat.evalset.saving import save_evalset
 from karat.metrics.names import parse
-from karat.paraphrase.pem.combination import Setting
+from karat.paraphrase.pem.combination import SvrSetting
 from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import judged_rows
 from karat.paraphrase.pem.model import PEM
@@ -235,7 +235,7 @@ def test_two_models_that_differ_in_one_line(output: Output, place: Path) -> None
     assert one == copy
     evaluated = [
         kt.evaluate_paraphrases(
-            "demo-paraphrases", place / name, folds=2, grid=[Setting()], resamples=0
+            "demo-paraphrases", place / name, folds=2, grid=[SvrSetting()], resamples=0
         ).signature
         for name in ("one.npz", "two.npz", "copy.npz")
     ]
@@ -246,11 +246,11 @@ def test_the_judgements_of_an_evaluation(place: Path) -> None:
     save_evalset(kt.load_evalset("demo-paraphrases"), place / "judged")
 
     def evaluated(**settings: object) -> str:
-        few = {"folds": 2, "grid": [Setting()], "resamples": 0, **settings}
+        few = {"folds": 2, "grid": [SvrSetting()], "resamples": 0, **settings}
         return kt.evaluate_paraphrases(place / "judged", **few).signature  # type: ignore[arg-type]
 
     before = evaluated()
-    others = [evaluated(grid=[Setting(3)]), evaluated(dimension="fluency")]
+    others = [evaluated(grid=[SvrSetting(3)]), evaluated(dimension="fluency")]
     change(place / "judged" / "human.tsv", "overall\t4", "overall\t3")
     assert len({before, *others, evaluated()}) == 4
 

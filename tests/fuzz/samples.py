@@ -414,9 +414,9 @@ def pem(dice: random.Random) -> Files:
 
 @cache
 def _bundled_pem() -> bytes:
-    from karat.paraphrase.pem.model import bundled_model
+    from karat.paraphrase.pem.model import bundled_model_path
 
-    return Path(bundled_model()).read_bytes()
+    return Path(bundled_model_path()).read_bytes()
 
 
 def realizer(dice: random.Random) -> Files:

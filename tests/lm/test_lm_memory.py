@@ -21,7 +21,7 @@ import karat as kt
 from karat import _kernel
 from karat.errors import InputError, OutputError
 from karat.lm import train_model, training
-from karat.lm.training import LEAST, Memory, trained
+from karat.lm.training import MIN_MEMORY, Memory, train_ngrams
 from karat.storage.arrays import FileArray
 from karat.storage.output import temporary_file
 
@@ -34,7 +34,7 @@ class Tiny(Memory):
     """So little memory that every step has several runs, and nothing stays in it."""
 
     def __init__(self, sorting: int, piece: int) -> None:
-        super().__init__(LEAST)
+        super().__init__(MIN_MEMORY)
         self.bytes, self.piece, self.sequences, self.tables = sorting, piece, 0, 0
 
     def sorting(self, words: int, vocabulary: int) -> int:
@@ -48,7 +48,7 @@ TINY = st.builds(Tiny, st.sampled_from([1, 700, 3000]), st.sampled_from([1, 100,
 
 
 def arrays(text: Sequence[str], memory: Memory | None, **settings: object) -> dict[str, bytes]:
-    with trained(text, memory=memory, **settings) as made:  # type: ignore[arg-type]
+    with train_ngrams(text, memory=memory, **settings) as made:  # type: ignore[arg-type]
         return {name: array.tobytes() for name, array in made.mapped().items()}
 
 
@@ -165,7 +165,7 @@ def test_too_little_memory_is_refused() -> None:
 def test_a_vocabulary_that_does_not_fit_is_refused() -> None:
     text = [f"word{i}" for i in range(400_000)]
     with pytest.raises(InputError, match=r"words are too many for 0\.03 GB: allow more memory"):
-        kt.LanguageModel.train(text, 2, memory=LEAST)
+        kt.LanguageModel.train(text, 2, memory=MIN_MEMORY)
 
 
 MOST = 2_863_311_529  # n-grams of a length, so that places of a table have 32 bits
@@ -175,7 +175,7 @@ def test_more_ngrams_than_a_table_has_places_for_are_refused(tmp_path: Path) -> 
     assert _kernel.lm_table_slots(MOST) == 2**32 - 2
     with pytest.raises(ValueError, match=r"more than 2,863,311,529 n-grams of a length"):
         _kernel.lm_table_slots(MOST + 1)
-    with trained(["a b c"], 3) as made:
+    with train_ngrams(["a b c"], 3) as made:
         made.counts[2] = MOST + 1
         with pytest.raises(InputError, match=r"more than 2,863,311,529 .*: write ARPA text, raise"):
             made.save(tmp_path / "m")
@@ -225,7 +225,7 @@ def opened_files(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_files_of_others_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = opened_files(monkeypatch)
-    with trained(long_text(3000), 3, memory=Tiny(1000, 1000)) as made:
+    with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as made:
         mapped = made.mapped()
         before = {name: array.tobytes() for name, array in mapped.items()}
     with ExitStack() as held:
@@ -244,7 +244,7 @@ def test_files_of_others_stay_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_files_are_closed_with_the_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = opened_files(monkeypatch)
-    with trained(long_text(3000), 3, memory=Tiny(1000, 1000)) as made:
+    with train_ngrams(long_text(3000), 3, memory=Tiny(1000, 1000)) as made:
         table = made.arrays()["table_3"]
         assert isinstance(table, FileArray)
         os.fstat(table.file)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.paraphrase.pem.model import bundled_model
+from karat.paraphrase.pem.model import bundled_model_path
 from karat.storage.store import read_store
 
 DATA = Path(karat.__file__).parent / "data" / "paraphrase"
@@ -38,7 +38,7 @@ def without_versions(about: Any) -> Any:
 def test_a_bundled_model_can_be_built_again(
     name: str, folder: Path, output: Callable[..., str]
 ) -> None:
-    place = Path(bundled_model(name))
+    place = Path(bundled_model_path(name))
     if name == "bundled-paper":
         pytest.importorskip("sklearn")
     *words, _ = commands()[place.name]

@@ -18,9 +18,9 @@ from karat.paraphrase.generate.confidence import (
     WEIGHTS,
     PhraseContexts,
     Rewrite,
-    confidences,
-    only_forms,
-    repeats,
+    compute_confidences,
+    find_repeats,
+    is_inflection,
 )
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.paraphraser import (
@@ -28,9 +28,9 @@ from karat.paraphrase.generate.paraphraser import (
     Replacement,
     RewrittenWords,
     Wording,
-    wordings,
+    find_wordings,
 )
-from karat.paraphrase.generate.rewrites import trusted
+from karat.paraphrase.generate.rewrites import find_trusted
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -179,7 +179,7 @@ def generator(rewrites: dict[str, dict[str, int]]) -> Generator:
 
 
 def given(rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01) -> list[Wording]:
-    return wordings(generator(rewrites).trusting, [line], 9, least)[0]
+    return find_wordings(generator(rewrites).trusting, [line], 9, least)[0]
 
 
 def test_a_rewrite_must_fit_the_words_beside_it() -> None:
@@ -233,7 +233,9 @@ def in_place(old: str, new: str, at: int, probability: float) -> Rewrite:
 
 def test_confidence_is_what_the_formula_says() -> None:
     contexts = PhraseContexts(language())
-    (found,) = confidences(contexts, ["a", "big", "dog"], [in_place("big", "large", 1, 0.5)])
+    (found,) = compute_confidences(
+        contexts, ["a", "big", "dog"], [in_place("big", "large", 1, 0.5)]
+    )
     before, after = language().score(["a big dog", "a large dog"])
     change = after - before
     rarest = min(contexts.log10_p(word) for word in ("big", "large"))
@@ -253,7 +255,7 @@ def test_confidence_is_what_the_formula_says() -> None:
 def test_three_words_in_a_row_must_be_seen_across_both_ends() -> None:
     contexts = PhraseContexts(language())
     ways = [in_place("a big", "the cat", 0, 0.5), in_place("big dog", "large cat", 1, 0.5)]
-    assert confidences(contexts, ["a", "big", "dog"], ways) == [0.0, 0.0]
+    assert compute_confidences(contexts, ["a", "big", "dog"], ways) == [0.0, 0.0]
 
 
 def test_words_of_one_class_stand_beside_the_same_words() -> None:
@@ -269,16 +271,16 @@ def test_words_of_one_class_stand_beside_the_same_words() -> None:
 
 def test_forms_of_the_same_words_are_no_paraphrase() -> None:
     forms = [("girl", "girls"), ("want", "wanted"), ("i am", "i'm"), ("do not", "don't"), ("", "a")]
-    assert [only_forms(a.split(), b.split()) for a, b in forms] == [True] * 5
+    assert [is_inflection(a.split(), b.split()) for a, b in forms] == [True] * 5
     others = [("girl", "woman"), ("want", "would like"), ("i want", "i'd like"), ("is", "are")]
-    assert [only_forms(a.split(), b.split()) for a, b in others] == [False] * 4
+    assert [is_inflection(a.split(), b.split()) for a, b in others] == [False] * 4
 
 
 def test_at_most_three_phrases_are_rewritten() -> None:
     line = "a big dog saw my big cat near two big cars and some big men"
     known = LanguageModel.train([line, line.replace("big", "large")], 3, tok="none", case="lower")
     rewriter = Generator(table({"big": {"large": 1}}, LOWER), known, {}).trusting
-    (found,) = wordings(rewriter, [line], 64, 0.0)
+    (found,) = find_wordings(rewriter, [line], 64, 0.0)
     sure = {one.text: one.confidence for one in found}
     assert sorted(text.count("large") for text in sure) == [1] * 4 + [2] * 6 + [3] * 4
     dog, men = line.replace("big dog", "large dog"), line.replace("big men", "large men")
@@ -288,11 +290,11 @@ def test_at_most_three_phrases_are_rewritten() -> None:
 
 def test_repeats_are_found_where_they_are_looked_for() -> None:
     said = ["to", "to", "the", "end", "of", "the", "of", "the"]
-    assert repeats(said, range(8)) == {("to",), ("of", "the")}
-    assert repeats(said, [0]) == repeats(said, [1]) == {("to",)}
-    assert repeats(said, [2, 3]) == set()
-    assert repeats(said, [7]) == repeats(said, [4]) == {("of", "the")}
-    assert repeats([], []) == set()
+    assert find_repeats(said, range(8)) == {("to",), ("of", "the")}
+    assert find_repeats(said, [0]) == find_repeats(said, [1]) == {("to",)}
+    assert find_repeats(said, [2, 3]) == set()
+    assert find_repeats(said, [7]) == find_repeats(said, [4]) == {("of", "the")}
+    assert find_repeats([], []) == set()
 
 
 def test_which_rewrites_are_trusted() -> None:
@@ -308,7 +310,7 @@ def test_which_rewrites_are_trusted() -> None:
         },
         LOWER,
     )
-    kept = rewrites.select(trusted(rewrites, {"paris", "rome"}))
+    kept = rewrites.select(find_trusted(rewrites, {"paris", "rome"}))
     said = {(kept.phrase(i), one.words) for i in range(len(kept)) for one in kept.translations(i)}
     assert said == {
         (("big", "."), ("large", ".")),

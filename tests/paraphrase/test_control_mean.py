@@ -17,7 +17,7 @@ from karat.paraphrase.pem.combination import POWER, SVR, ControlMean, fit_mean
 from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import spread_lines
+from karat.paraphrase.pem.stages import sample_lines
 from karat.paraphrase.pem.training import train_pem
 from karat.text.segments import Strings
 
@@ -119,8 +119,8 @@ def test_no_judgements_and_no_other_names(tmp_path: Path) -> None:
 
 def test_lines_are_spread_over_all_texts() -> None:
     texts = [Strings([f"a {i}" for i in range(10)], "a"), Strings(["", "b", "b", "c"], "b")]
-    assert spread_lines(texts, 7) == ["a 0", "a 2", "a 4", "a 6", "a 8", "b"]
-    assert spread_lines(texts, 100) == [*(f"a {i}" for i in range(10)), "b", "c"]
+    assert sample_lines(texts, 7) == ["a 0", "a 2", "a 4", "a 6", "a 8", "b"]
+    assert sample_lines(texts, 100) == [*(f"a {i}" for i in range(10)), "b", "c"]
 
 
 def test_the_command_needs_no_judgements(

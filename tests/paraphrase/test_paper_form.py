@@ -14,7 +14,7 @@ import pytest
 import karat as kt
 from karat.errors import InputError
 from karat.paraphrase import Pivot, judged_rows, read_parallel
-from karat.paraphrase.pem.combination import GRID, fit_svr, search
+from karat.paraphrase.pem.combination import GRID, fit_svr, search_setting
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.stages import train_language
 from karat.paraphrase.pem.training import train_pem
@@ -119,7 +119,7 @@ def test_the_split_of_the_paper() -> None:
     first = np.array([text in sources[:27] for text in judged.originals])
     matrix = PEM.open().features(judged.originals, judged.paraphrases).matrix
     kept = [text for text in judged.originals if text in sources[:27]]
-    setting = search(matrix[first], judged.human[first], kept, GRID, 3)
+    setting = search_setting(matrix[first], judged.human[first], kept, GRID, 3)
     predicted = fit_svr(matrix[first], judged.human[first], setting).predict(matrix[~first])
     assert found.rows[0].rows == len(found.predictions) == 13 * 4
     shown = np.array([point.y for point in found.predictions])

@@ -12,7 +12,7 @@ import pytest
 import karat as kt
 from karat.evalset.draft import make_evalset
 from karat.paraphrase.generate.paraphraser import EMPTY, generated_notes
-from karat.paraphrase.pem.combination import Setting
+from karat.paraphrase.pem.combination import SvrSetting
 from karat.paraphrase.pem.evaluation import (
     MEAN,
     NO_CONTROLS,
@@ -92,7 +92,7 @@ def test_only_a_bundled_model_has_a_caution(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- evaluate
 
 EVALUATED = kt.evaluate_paraphrases(
-    "demo-paraphrases", folds=2, grid=[Setting()], resamples=20, controls=True
+    "demo-paraphrases", folds=2, grid=[SvrSetting()], resamples=20, controls=True
 )
 HUMAN, REAL = "human average", f"human average, {NO_CONTROLS}"
 
@@ -143,7 +143,7 @@ def test_agreement_without_controls_stands_beside_that_with_them() -> None:
     every, real = EVALUATED.rows[:2]
     assert f"at r = {every.pearson:.3f} (Pearson, 280 paraphrases); without the controls" in first
     assert f"r = {real.pearson:.3f} (160 paraphrases)." in first
-    plain = kt.evaluate_paraphrases("demo-paraphrases", folds=2, grid=[Setting()], resamples=0)
+    plain = kt.evaluate_paraphrases("demo-paraphrases", folds=2, grid=[SvrSetting()], resamples=0)
     assert "controls" not in plain.summary
     assert "pivot languages help" not in plain.summary  # no resamples, no verdict
     assert "nan" not in plain.render("text")
@@ -157,7 +157,7 @@ def test_the_models_own_score_is_named_where_it_has_one() -> None:
     assert "The model's own score, with nothing learned from this set: r = " in EVALUATED.summary
     assert MEAN in {row.first for row in EVALUATED.rows}
     paper = kt.evaluate_paraphrases(
-        "demo-paraphrases", "bundled-paper", folds=2, grid=[Setting()], resamples=0
+        "demo-paraphrases", "bundled-paper", folds=2, grid=[SvrSetting()], resamples=0
     )
     assert "own score" not in paper.summary
     assert not any("learned from no judgements" in note for note in paper.notes)
@@ -183,7 +183,7 @@ def test_notes_of_an_evaluation_are_drawn_only_where_they_are_true(tmp_path: Pat
         "demo-paraphrases",
         tmp_path / "own.npz",
         train_first=20,
-        grid=[Setting()],
+        grid=[SvrSetting()],
         resamples=0,
         compare_with={},
     )

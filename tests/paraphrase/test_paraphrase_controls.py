@@ -11,7 +11,12 @@ from karat.errors import InputError
 from karat.evalset.draft import make_evalset
 from karat.evalset.judgements import Dimension
 from karat.evalset.sets import EvalSet
-from karat.paraphrase.pem.evaluation import against_humans, criteria, judge_pairs, paired_gain
+from karat.paraphrase.pem.evaluation import (
+    correlate_judges,
+    correlate_with_judges,
+    criteria,
+    paired_gain,
+)
 from karat.paraphrase.pem.judged_pairs import (
     CONTROLS,
     add_controls,
@@ -105,7 +110,7 @@ def test_where_controls_cannot_be_made() -> None:
 
 def test_tables_of_a_perfect_prediction() -> None:
     judged = judged_rows(add_controls(small(), "overall"))
-    rows = against_humans(judged, "PEM", judged.human)
+    rows = correlate_with_judges(judged, "PEM", judged.human)
     assert [row.second for row in rows] == [
         "human average",
         "human average, no controls",
@@ -121,7 +126,7 @@ def test_tables_of_a_perfect_prediction() -> None:
 
 def test_judges_and_criteria_are_those_of_numpy() -> None:
     judged = judged_rows(add_controls(small(), "overall"))
-    (pair,) = judge_pairs(judged)
+    (pair,) = correlate_judges(judged)
     ann, bob = (small().human("overall", judges=[name]).ravel() for name in ("ann", "bob"))
     assert pair.pearson == pytest.approx(np.corrcoef(ann, bob)[0, 1])
     found = criteria(judged)
@@ -143,9 +148,9 @@ def test_a_set_with_one_judge_and_no_criteria_has_fewer_tables() -> None:
         dimensions=[Dimension("similarity", low=0, high=1)],
     )
     judged = judged_rows(given)
-    assert judge_pairs(judged) == []
+    assert correlate_judges(judged) == []
     assert criteria(judged) == []
-    assert len(against_humans(judged, "PEM", judged.human)) == 1
+    assert len(correlate_with_judges(judged, "PEM", judged.human)) == 1
 
 
 def test_better_resamples_originals() -> None:

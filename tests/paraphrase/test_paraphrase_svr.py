@@ -8,11 +8,11 @@ import pytest
 from karat.errors import InputError
 from karat.paraphrase.pem.combination import (
     SVR,
-    Setting,
+    SvrSetting,
     cross_predict,
     fit_svr,
     group_folds,
-    search,
+    search_setting,
 )
 
 svm = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed")
@@ -23,7 +23,7 @@ GROUPS = [f"g{i // 4}" for i in range(120)]
 
 
 def test_predictions_are_the_librarys() -> None:
-    setting = Setting(2.0, 0.05, 0.7)
+    setting = SvrSetting(2.0, 0.05, 0.7)
     mean, scale = X.mean(axis=0), X.std(axis=0)
     known = svm.SVR(C=2.0, epsilon=0.05, gamma=0.7 / 3).fit((X - mean) / scale, Y)
     new = RNG.normal(size=(5000, 3))
@@ -32,7 +32,7 @@ def test_predictions_are_the_librarys() -> None:
 
 
 def test_a_stored_regression_predicts_the_same() -> None:
-    learned = fit_svr(X, Y, Setting())
+    learned = fit_svr(X, Y, SvrSetting())
     again = SVR.from_arrays(learned.arrays())
     assert again.setting == learned.setting
     np.testing.assert_array_equal(again.predict(X), learned.predict(X))
@@ -40,14 +40,14 @@ def test_a_stored_regression_predicts_the_same() -> None:
 
 @pytest.mark.parametrize("name", ["svr_mean", "svr_scale", "svr_weights", "svr_vectors"])
 def test_a_damaged_regression_is_refused(name: str) -> None:
-    arrays = fit_svr(X, Y, Setting()).arrays()
+    arrays = fit_svr(X, Y, SvrSetting()).arrays()
     arrays[name] = arrays[name][:-1]
     with pytest.raises(ValueError, match=r"has \d+ values, expected"):
         SVR.from_arrays(arrays)
 
 
 def test_a_regression_with_nan_is_refused() -> None:
-    arrays = fit_svr(X, Y, Setting()).arrays()
+    arrays = fit_svr(X, Y, SvrSetting()).arrays()
     arrays["svr_weights"] = np.full_like(arrays["svr_weights"], np.nan)
     with pytest.raises(ValueError, match="no number"):
         SVR.from_arrays(arrays)
@@ -55,7 +55,7 @@ def test_a_regression_with_nan_is_refused() -> None:
 
 def test_a_constant_feature_does_no_harm() -> None:
     flat = np.hstack([X, np.ones((120, 1))])
-    assert np.isfinite(fit_svr(flat, Y, Setting()).predict(flat)).all()
+    assert np.isfinite(fit_svr(flat, Y, SvrSetting()).predict(flat)).all()
 
 
 def test_groups_stay_together_and_folds_are_even() -> None:
@@ -75,8 +75,8 @@ def test_too_many_folds(folds: int, words: str) -> None:
 
 
 def test_search_finds_the_setting_that_works() -> None:
-    grid = (Setting(1e-6, 0.1, 1.0), Setting(3.0, 0.1, 1.0))
-    assert search(X, Y, GROUPS, grid) == grid[1]
+    grid = (SvrSetting(1e-6, 0.1, 1.0), SvrSetting(3.0, 0.1, 1.0))
+    assert search_setting(X, Y, GROUPS, grid) == grid[1]
 
 
 def test_what_is_left_out_is_not_seen() -> None:
@@ -84,19 +84,19 @@ def test_what_is_left_out_is_not_seen() -> None:
     number = np.array([int(name[1:]) for name in GROUPS], dtype=np.float64)
     human = np.random.default_rng(3).permutation(30)[number.astype(int)].astype(np.float64)
     features = np.eye(30)[number.astype(int)]
-    found = cross_predict(features, human, GROUPS, (Setting(10.0, 0.1, 30.0),), folds=5)
+    found = cross_predict(features, human, GROUPS, (SvrSetting(10.0, 0.1, 30.0),), folds=5)
     assert np.corrcoef(found, human)[0, 1] < 0.2
-    seen = fit_svr(features, human, Setting(10.0, 0.1, 30.0)).predict(features)
+    seen = fit_svr(features, human, SvrSetting(10.0, 0.1, 30.0)).predict(features)
     assert np.corrcoef(seen, human)[0, 1] > 0.9
 
 
 def test_a_row_alone_is_predicted_as_among_others() -> None:
-    svr = fit_svr(X, Y, Setting(1.0, 0.1, 0.5))
+    svr = fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5))
     alone = [float(svr.predict(X[i : i + 1])[0]) for i in range(len(X))]
     assert alone == svr.predict(X).tolist()
 
 
 def test_many_rows_are_learned_from_without_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = fit_svr(X, Y, Setting(1.0, 0.1, 0.5)).predict(X)
-    monkeypatch.setattr("karat.paraphrase.pem.combination.WHOLE", 10)
-    assert fit_svr(X, Y, Setting(1.0, 0.1, 0.5)).predict(X) == pytest.approx(whole, abs=1e-2)
+    whole = fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5)).predict(X)
+    monkeypatch.setattr("karat.paraphrase.pem.combination.MAX_KERNEL_ROWS", 10)
+    assert fit_svr(X, Y, SvrSetting(1.0, 0.1, 0.5)).predict(X) == pytest.approx(whole, abs=1e-2)

@@ -14,11 +14,11 @@ from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import learn_casing
 from karat.paraphrase.generate.paraphraser import (
-    MOST_WORDS,
+    MAX_ORIGINAL_WORDS,
     Original,
     Replacement,
-    paraphrases,
-    wordings,
+    find_wordings,
+    generate_lines,
 )
 from karat.paraphrase.pem.model import PEM
 from karat.text.segments import Strings
@@ -52,14 +52,14 @@ def test_the_best_come_first_and_have_their_parts() -> None:
 
 def test_paraphrases_can_be_ranked_by_pem() -> None:
     (by_pem, *_), (surest, *_) = (
-        list(paraphrases(model(), LINES, 64, rank_by=how)) for how in ("pem", "confidence")
+        list(generate_lines(model(), LINES, 64, rank_by=how)) for how in ("pem", "confidence")
     )
     assert sorted(by_pem.paraphrases) == sorted(surest.paraphrases)
     pem = [one.pem for one in by_pem.paraphrases]
     assert pem == sorted(pem, reverse=True)
     assert by_pem != surest
     with pytest.raises(InputError, match="rank_by=length: expected one of confidence, pem"):
-        list(paraphrases(model(), LINES, rank_by="length"))
+        list(generate_lines(model(), LINES, rank_by="length"))
 
 
 def test_the_original_is_never_given_as_its_own_paraphrase() -> None:
@@ -72,7 +72,7 @@ def test_the_original_is_never_given_as_its_own_paraphrase() -> None:
 
 
 def test_there_is_a_reason_where_there_is_no_paraphrase() -> None:
-    found = list(paraphrases(model(), LINES, confidence=0.25))
+    found = list(generate_lines(model(), LINES, confidence=0.25))
     reasons = [one.reason for one in found]
     assert reasons[:3] == [None, "the line is empty", "no rewriting reaches confidence 0.25"]
     for one in found:
@@ -81,7 +81,7 @@ def test_there_is_a_reason_where_there_is_no_paraphrase() -> None:
 
 def test_threads_and_neighbours_change_nothing() -> None:
     lines = LINES * 20
-    one, three = (list(paraphrases(model(), lines, 3, threads=n)) for n in (1, 3))
+    one, three = (list(generate_lines(model(), lines, 3, threads=n)) for n in (1, 3))
     assert one == three
     assert [each.paraphrases for each in one[:5]] == model().generate(LINES, 3)
 
@@ -98,7 +98,7 @@ def test_long_work_can_be_stopped() -> None:
 
     assert model().generator is not None
     with pytest.raises(Interrupted):
-        wordings(model().generator, ["a car " * 100], 5, 0.3, check=stop)  # type: ignore[arg-type]
+        find_wordings(model().generator, ["a car " * 100], 5, 0.3, check=stop)  # type: ignore[arg-type]
 
 
 def test_a_model_that_only_scores_is_refused() -> None:
@@ -110,7 +110,7 @@ def test_without_judgements_there_is_an_order_but_no_score() -> None:
     generator = model().generator
     assert generator is not None
     found = replace(model(), combination=None).generate(LINES, 3)
-    texts = [one.text for one in wordings(generator.trusting, LINES, 128, CONFIDENCE)[0]]
+    texts = [one.text for one in find_wordings(generator.trusting, LINES, 128, CONFIDENCE)[0]]
     assert [one.text for one in found[0]] == texts[:3]
     assert np.isnan(found[0][0].pem)
 
@@ -127,7 +127,7 @@ def test_numbers_out_of_range(n: int) -> None:
 
 
 def test_too_long_a_line_is_named() -> None:
-    lines = ["short"] * 40 + ["word " * (MOST_WORDS + 1)]
+    lines = ["short"] * 40 + ["word " * (MAX_ORIGINAL_WORDS + 1)]
     with pytest.raises(InputError, match="originals, line 41: 1,001 words, expected at most 1,000"):
         model().generate(lines)
 

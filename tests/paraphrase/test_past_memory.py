@@ -193,7 +193,7 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
     arrays.LEAST = 1
-    found = stages.different_lines([Strings(text) for text in texts], limit)
+    found = stages.distinct_lines([Strings(text) for text in texts], limit)
     wanted = list(dict.fromkeys(line for text in texts for line in text))
     assert found.views(0, len(found)).strings() == wanted
 

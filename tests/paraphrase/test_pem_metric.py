@@ -13,7 +13,7 @@ import karat as kt
 from karat.errors import InputError, MetricError
 from karat.metrics.names import parse
 from karat.paraphrase.pem.metrics import PEMMetric
-from karat.paraphrase.pem.model import PEM, bundled_model
+from karat.paraphrase.pem.model import PEM, bundled_model_path
 from karat.paraphrase.table.phrase_table import table_digest
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house.", ""]
@@ -53,7 +53,7 @@ def test_of_several_originals_the_best_counts() -> None:
 
 def test_its_name_and_signature(tmp_path: Path) -> None:
     place = str(tmp_path / "mine.npz")
-    Path(place).write_bytes(Path(bundled_model()).read_bytes())
+    Path(place).write_bytes(Path(bundled_model_path()).read_bytes())
     metric = PEMMetric(place)
     assert str(metric) == f"pem:model={place}"
     assert str(PEMMetric()) == "pem"

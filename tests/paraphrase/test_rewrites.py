@@ -19,7 +19,7 @@ from karat.paraphrase.generate import rewrites
 from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
 from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import padded, starts
+from karat.paraphrase.table.phrase_table import pad_phrases, to_offsets
 from karat.storage import arrays
 from karat.text.tokens import Ragged, Recipe, Vocab
 
@@ -95,11 +95,11 @@ def test_the_sums_over_pivots(languages: list[Counts], run: int) -> None:
 def in_order(counts: PhraseCounts, vocab: Vocab) -> PivotPhrases:
     """Sort pairs as extraction does."""
     sides = [(counts.source_ids, counts.source_offsets), (counts.pivot_ids, counts.pivot_offsets)]
-    tables = [padded(Ragged(*side), 3) for side in sides]
+    tables = [pad_phrases(Ragged(*side), 3) for side in sides]
     order = np.lexsort(np.concatenate(tables, axis=1).T[::-1])
     columns = []
     for table in tables:
-        columns += [table[order][table[order] >= 0], starts((table[order] >= 0).sum(axis=1))]
+        columns += [table[order][table[order] >= 0], to_offsets((table[order] >= 0).sum(axis=1))]
     return PivotPhrases(PhraseCounts(*columns, counts.counts[order]), vocab)
 
 

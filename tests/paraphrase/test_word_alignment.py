@@ -310,7 +310,7 @@ def part(places: int, pivots: int, weights: list[float], words: int) -> _kernel.
     return _kernel.JointAligner(*texts[0], *texts[1], 9999, "root", **known, words=words)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("words", [1, 10**5, 9 * 10**5, 10**6, 10**7, 10**9, alignment.MOST_WORDS])
+@pytest.mark.parametrize("words", [1, 10**5, 9 * 10**5, 10**6, 10**7, 10**9, alignment.MAX_WORDS])
 def test_counts_of_jumps_fit_into_64_bits(words: int) -> None:
     """At most two departures a word, and 1 / (the smallest weight) for each."""
     one = _kernel.whole_of_jump(words)
@@ -343,7 +343,7 @@ def test_counts_of_a_large_text_are_those_of_a_small_one_in_another_unit() -> No
 
 
 def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "MOST_WORDS", 3)
+    monkeypatch.setattr(alignment, "MAX_WORDS", 3)
     some = tokenize(["a b", "c"]), tokenize(["d", "e"])
     assert align_words(*some).rows[0].sentences == 2
     for model in ("fertility", "hmm"):

@@ -20,7 +20,7 @@ import karat as kt
 from karat.errors import InputError, KaratError
 from karat.nuggets.formats.loading import load_nuggets
 from karat.progress import silent
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.formats import check_studio, export_studio, import_studio
 from karat.studio.formats import has_nuggets
 from karat.studio.key_editing import KeyEdit, edit_key
@@ -28,7 +28,7 @@ from karat.studio.key_questions import question
 from karat.studio.live.statistics import ask_estimates
 from karat.studio.opening.options import StudioOptions
 from karat.studio.opening.running import prepare
-from karat.studio.store.assessors import assessors, hashed, invite
+from karat.studio.store.assessors import assessors, hash_token, invite
 from karat.studio.store.settings import CalibrationItem
 from karat.studio.store.store import Store
 
@@ -89,7 +89,7 @@ def make_judged(path: Path, kind: str) -> None:
         invite(store, "owner", "owner")
         judge_all(store, most=30)
         new = uuids(9)
-        for one in disputes(store)[:3]:
+        for one in find_disputes(store)[:3]:
             value = {"spans": []} if kind == "errors" else DECIDED[one.task]
             decide(store, one.task, one.output, one.about, value, new(), one.item)
         owner = next(one.id for one in assessors(store) if one.role == "owner")
@@ -247,7 +247,7 @@ def _serve(path: Path) -> None:
                 who = opened._studio.invited(token)
                 assert who
                 sessions = opened._studio.sessions
-                cookie = f"{sessions.cookie}={sessions.begin(who.id, hashed(token))}"
+                cookie = f"{sessions.cookie}={sessions.begin(who.id, hash_token(token))}"
                 for page in pages:
                     _get(app, page, cookie)
     finally:

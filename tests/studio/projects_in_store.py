@@ -13,7 +13,7 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment
-from karat.studio.store.assessors import assessor_of, invite
+from karat.studio.store.assessors import find_assessor, invite
 from karat.studio.store.judgements import SentJudgement, StoredRow, judge
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
@@ -73,7 +73,7 @@ def make_store(
 
 
 def assessor(store: Store, name: str = "ann", **how: Any) -> int:
-    found = assessor_of(store, invite(store, name, **how))
+    found = find_assessor(store, invite(store, name, **how))
     assert found is not None
     return found.id
 

@@ -28,16 +28,17 @@ from studio.projects_in_store import (
     small_set,
     uuid,
 )
+from studio.store_rows import current
 
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.assignment import next_assignment, progress_of
-from karat.studio.sampling import is_random, prepare_rounds, sample_of_store
-from karat.studio.store.assignments import earlier, shown
+from karat.studio.assignment import next_assignment, read_progress
+from karat.studio.sampling import is_random, make_sample, prepare_rounds
+from karat.studio.store.assignments import list_assignments, view_assignment
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.draws import shuffled_ids
-from karat.studio.store.judgements import SentJudgement, current, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import CalibrationItem, ProjectSettings, Show
 from karat.studio.store.store import Store
@@ -141,20 +142,20 @@ def test_quotas_end_the_work(tmp_path: Path) -> None:
     with make_store(tmp_path, quota=3) as store:
         ann, bea = assessor(store), assessor(store, "bea", quota=5)
         assert len(judged_all(store, ann)) == 3
-        assert progress_of(store, ann) == (3, 3, 0)
-        assert progress_of(store, bea) == (0, 5, 5)
+        assert read_progress(store, ann) == (3, 3, 0)
+        assert read_progress(store, bea) == (0, 5, 5)
         assert len(judged_all(store, bea, 50)) == 5
 
 
 def test_progress_counts_what_is_left_for_the_assessor(tmp_path: Path) -> None:
     with make_store(tmp_path, round_items=2) as store:
         ann, bea = assessor(store), assessor(store, "bea")
-        assert progress_of(store, ann) == (0, 18, 18)
+        assert read_progress(store, ann) == (0, 18, 18)
         for number in range(4):
             answered(store, ann, number)
         asked(store, ann)
-        assert progress_of(store, ann) == (4, 18, 14)
-        assert progress_of(store, bea) == (0, 13, 13)
+        assert read_progress(store, ann) == (4, 18, 14)
+        assert read_progress(store, bea) == (0, 13, 13)
 
 
 # ------------------------------------------------------------------------------------------ leases
@@ -331,7 +332,9 @@ def test_nothing_shown_tells_the_system(tmp_path: Path, tasks: Any) -> None:
     with make_store(tmp_path, given, tasks, show=Show(True, True, True), overlap=2) as store:
         people = [assessor(store), assessor(store, "bea")]
         seen = [one for who in people for one in judged_all(store, who, 1000 * who)]
-        again = [shown(store, who, at) for who in people for at in earlier(store, who)]
+        again = [
+            view_assignment(store, who, at) for who in people for at in list_assignments(store, who)
+        ]
     assert len(seen) == len(again) > 7
     for one in (*seen, *again):
         text = json.dumps(one.to_json())
@@ -446,7 +449,7 @@ def test_the_numbers_of_a_store_are_a_sample(tmp_path: Path) -> None:
         who = assessor(store, quota=10)
         judged_all(store, who, reply=sevens)
         with store.read() as connection:
-            sample = sample_of_store(connection, project(store).settings)
+            sample = make_sample(connection, project(store).settings)
         assert sample.systems == ("one", "two")
         assert len(sample.units) == 80
         assert sample.labels.sum() == 10

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+from studio.store_rows import current
 
 import karat as kt
 from karat.errors import InputError, OutputError
@@ -16,11 +17,12 @@ from karat.nuggets.sets.keys_and_runs import normal
 from karat.studio.assignment import next_assignment
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import FORMATS, export_store
-from karat.studio.export.labels import labels_of
-from karat.studio.export.values import pair_labels, pair_name
+from karat.studio.export.labels import make_labels
+from karat.studio.export.values import pair_labels
 from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import SentJudgement, current, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
+from karat.studio.tasks.pairs import pair_name
 
 NEW = uuids(99)
 
@@ -86,7 +88,7 @@ def test_an_adjudicated_rating_counts_instead_of_peoples(rated: Store, tmp_path:
     people = [row.value["ratings"]["fluency"] for row in current(rated) if row.outputs == (output,)]
     assert before.human("fluency")[at] == pytest.approx(sum(people) / 3)
     assert before.judgements.judge_kinds["adjudicated"] == "adjudicated"
-    labels = {(*one[1:4], one.about): one for one in labels_of(read_contents(rated))}
+    labels = {(*one[1:4], one.about): one for one in make_labels(read_contents(rated))}
     label = labels["4", "sys1", "", "quality"]
     assert (label.label, label.basis, len(label.votes)) == (2.0, "adjudicated", 3)
     assert labels["4", "sys1", "", "fluency"].basis == "mean"
@@ -268,7 +270,7 @@ def test_an_adjudicated_label_settles_a_tie(tmp_path: Path) -> None:
     given = nugget_texts()
     store = make_store(tmp_path / "store", given, people=2, tasks={"nuggets": {}})
     judge_all(store)
-    tie = next(one for one in labels_of(read_contents(store)) if one.basis == "tie")
+    tie = next(one for one in make_labels(read_contents(store)) if one.basis == "tie")
     contents = read_contents(store)
     output = next(
         one.id

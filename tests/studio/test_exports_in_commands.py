@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from judged_store import decide, judge_all, make_store, nugget_texts, texts, uuids
+from studio.store_rows import current
 
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli import export, import_log
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import export_store
-from karat.studio.export.labels import labels_of
-from karat.studio.store.judgements import current
+from karat.studio.export.labels import make_labels
 
 
 @pytest.fixture
-def judged_set(tmp_path: Path) -> str:
+def get_evalset(tmp_path: Path) -> str:
     """The folder of a set of which a part was judged."""
     store = make_store(tmp_path / "store", texts(30, 3), people=2)
     judge_all(store, most=30)
@@ -33,24 +33,24 @@ def judged_set(tmp_path: Path) -> str:
     return str(tmp_path / "set")
 
 
-def test_meta_takes_an_exported_set(judged_set: str, called: Callable[..., Any]) -> None:
-    done = called("meta", judged_set, "-m", "bleu", "-d", "quality", "--format", "json")
+def test_meta_takes_an_exported_set(get_evalset: str, called: Callable[..., Any]) -> None:
+    done = called("meta", get_evalset, "-m", "bleu", "-d", "quality", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "quality" in json.dumps(json.loads(done.stdout))
 
 
-def test_estimate_takes_an_exported_set(judged_set: str) -> None:
-    found = kt.estimate(judged_set, "quality")
+def test_estimate_takes_an_exported_set(get_evalset: str) -> None:
+    found = kt.estimate(get_evalset, "quality")
     assert [row.system for row in found.rows] == ["sys0", "sys1", "sys2"]
     assert all(row.low <= row.people <= row.high for row in found.rows)
     assert all(row.high - row.low > 0 for row in found.rows)  # a part only was judged
 
 
 def test_the_command_estimate_takes_an_exported_set(
-    judged_set: str, called: Callable[..., Any]
+    get_evalset: str, called: Callable[..., Any]
 ) -> None:
     pytest.importorskip("karat.report.documents.estimates")
-    done = called("estimate", judged_set, "-d", "quality", "--format", "json")
+    done = called("estimate", get_evalset, "-d", "quality", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "sys1" in done.stdout
 
@@ -103,8 +103,8 @@ def test_nuggets_score_takes_exported_labels(tmp_path: Path, called: Callable[..
     assert "kestrel" in done.stdout
 
 
-def test_data_judges_takes_an_exported_set(judged_set: str, called: Callable[..., Any]) -> None:
-    done = called("data", "judges", judged_set, "--format", "json")
+def test_data_judges_takes_an_exported_set(get_evalset: str, called: Callable[..., Any]) -> None:
+    done = called("data", "judges", get_evalset, "--format", "json")
     assert done.returncode == 0, done.stderr
     assert "ann" in done.stdout
 
@@ -122,15 +122,15 @@ def test_there_is_one_label_for_each_thing(tmp_path: Path, tasks: Any, bases: se
     given = nugget_texts() if "nuggets" in tasks else texts(6, 3)
     store = make_store(tmp_path / "store", given, people=2, tasks=tasks)
     judge_all(store)
-    labels = labels_of(read_contents(store))
+    labels = make_labels(read_contents(store))
     things = [one[:6] for one in labels]
     assert len(things) == len({*things})
     assert {one.basis for one in labels} == bases
-    first = disputes(store)[0]
+    first = find_disputes(store)[0]
     value: Any = {"ratings": 4, "pairs": "tie", "nuggets": "partial"}.get(first.task)
     value = value or {"spans": [], "score": 50}
     decide(store, first.task, first.output, first.about, value, uuids(5)(), first.item)
-    settled = labels_of(read_contents(store))
+    settled = make_labels(read_contents(store))
     assert [one[:6] for one in settled] == things
     assert {one.basis for one in settled} == bases | {"adjudicated"}
 

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from judged_store import START, answer, decide, make_store, nugget_texts, texts, uuids
 from numpy import isnan
+from studio.store_rows import current
 
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.live.state import state_of
-from karat.studio.live.statistics import live_agreement
-from karat.studio.store.assignments import shown
-from karat.studio.store.judgements import SentJudgement, current, judge, undo
+from karat.studio.live.state import get_state
+from karat.studio.live.statistics import get_agreement
+from karat.studio.store.assignments import view_assignment
+from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.store import Store
 
 PEOPLE = {1: "ann", 2: "bob", 3: "cleo"}
@@ -39,7 +40,7 @@ class History:
         act = self.drawn.choice([self.answer] * 4 + [self.revise, self.undo, self.decide])
         act()
         if self.drawn.random() < 0.1:
-            live_agreement(self.store)
+            get_agreement(self.store)
 
     def answer(self) -> None:
         person = self.drawn.choice([*PEOPLE])
@@ -51,7 +52,7 @@ class History:
         if self.said:
             assignment = self.drawn.choice([*self.said])
             person = self.said[assignment][0]
-            asked = shown(self.store, person, assignment)
+            asked = view_assignment(self.store, person, assignment)
             self._send(person, assignment, asked, asked.newest)
 
     def _send(self, person: int, assignment: int, asked: Any, before: str | None) -> None:
@@ -129,8 +130,8 @@ def test_exported_ratings_are_the_current_values(tmp_path: Path, seed: int) -> N
 def exported_twice(store: Store, folder: Path) -> Any:
     """The set of an export, which is the same after an import; the live state is the store's."""
     export_store(store, folder / "out")
-    live_agreement(store)
-    known = {id: one.value for id, one in state_of(store).answers.items()}
+    get_agreement(store)
+    known = {id: one.value for id, one in get_state(store).answers.items()}
     assert known == {row.assignment: row.value for row in current(store)}
     restore(folder / "out", folder / "again")
     with Store.open(folder / "again") as again:

@@ -23,13 +23,13 @@ from studio.projects_in_store import (
     small_set,
     uuid,
 )
+from studio.store_rows import current, decisions, events, history
 
 from karat.errors import InputError
-from karat.studio.assignment import next_assignment, progress_of
-from karat.studio.store.adjudications import Adjudication, adjudicate, decisions
-from karat.studio.store.assessors import assessor_of, assessors, invite, withdraw
-from karat.studio.store.events import events
-from karat.studio.store.judgements import SentJudgement, StoredRow, current, history, judge, undo
+from karat.studio.assignment import next_assignment, read_progress
+from karat.studio.store.adjudications import Adjudication, adjudicate
+from karat.studio.store.assessors import assessors, find_assessor, invite, withdraw
+from karat.studio.store.judgements import SentJudgement, StoredRow, judge, undo
 from karat.studio.store.projects import freeze, project, reveal, systems
 from karat.studio.store.store import Store
 
@@ -91,13 +91,13 @@ def test_a_draft_is_kept_and_leaves_the_assignment_open(tmp_path: Path) -> None:
         at = asked(store, who).assignment
         draft = {"ratings": {"quality": 2}, "done": False}
         judge(store, who, SentJudgement(uuid(0), at, draft, 1))
-        assert (current(store), progress_of(store, who).done) == ([], 0)
+        assert (current(store), read_progress(store, who).done) == ([], 0)
         again = asked(store, who)
         assert (again.assignment, again.value, again.newest) == (at, draft, uuid(0))
         with pytest.raises(InputError, match="no value for understandability"):
             judge(store, who, SentJudgement(uuid(1), at, draft | {"done": True}, 1, uuid(0)))
         judge(store, who, SentJudgement(uuid(1), at, GOOD, 1, uuid(0)))
-        assert progress_of(store, who) == (1, 18, 17)
+        assert read_progress(store, who) == (1, 18, 17)
         assert store.check().ok
 
 
@@ -270,14 +270,14 @@ def test_retries_in_any_order_end_in_the_same_store(stores: Any, tries: list[lis
 def test_a_store_has_only_the_hash_of_a_token(tmp_path: Path) -> None:
     with make_store(tmp_path) as store:
         token = invite(store, "ann", "adjudicator", quota=3)
-        found = assessor_of(store, token)
+        found = find_assessor(store, token)
         assert found is not None
         assert found[1:] == ("ann", "adjudicator", 3, True, 0)
-        assert assessor_of(store, token + "x") is None
-        assert assessor_of(store, "\ud800") is None
+        assert find_assessor(store, token + "x") is None
+        assert find_assessor(store, "\ud800") is None
         assert events(store)[-1].what == "invite"
         withdraw(store, found.id)
-        assert assessor_of(store, token) is None
+        assert find_assessor(store, token) is None
         assert [one.active for one in assessors(store)] == [False]
         with pytest.raises(InputError, match="no active assessor with the id 1"):
             next_assignment(store, found.id, START)
@@ -398,7 +398,7 @@ def test_disputes_are_decided_after_the_freeze_and_until_the_reveal(tmp_path: Pa
         ({"output": "1"}, "found the output '1', expected its number"),
         ({"item": None}, "found the item None, expected its number"),
         ({"about": 3}, "found about=3, expected a text"),
-        ({"seen": ("x",)}, "expected at most 1,000 numbers"),
+        ({"seen_judgements": ("x",)}, "expected at most 1,000 numbers"),
         ({"value": float("inf")}, "is no JSON"),
     ],
 )

@@ -18,16 +18,17 @@ from studio.projects_in_store import (
     later,
     uuid,
 )
+from studio.store_rows import history
 
 from karat.errors import InputError, OutputError
 from karat.studio.assignment import next_assignment
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import read_contents
 from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit
 from karat.studio.key_questions import questions
 from karat.studio.store.adjudications import Adjudication, adjudicate
 from karat.studio.store.events import trail
-from karat.studio.store.judgements import SentJudgement, StoredRow, history, judge
+from karat.studio.store.judgements import SentJudgement, StoredRow, judge
 from karat.studio.store.projects import freeze
 
 
@@ -239,7 +240,7 @@ def test_adjudicators_edit_if_an_owner_allows_it(keyed: Keyed) -> None:
     allow_adjudicators(keyed.store, keyed.owner, False)
     assert not may_edit(keyed.store, "adjudicator")
     assert not may_edit(keyed.store, "assessor")
-    told = [(one.what, one.detail) for one in trail(keyed.store, 1, 50)[0]]
+    told = [(one.event, one.detail) for one in trail(keyed.store, 1, 50)[0]]
     weighed = {"question": "q1", "before": ["born in 1867"], "was": "vital"}
     weighed |= {"after": ["born in 1867"], "is": "okay", "concerned": 0}
     assert ("change importance", weighed) in told
@@ -256,17 +257,17 @@ def test_disputes_and_decisions_on_a_dropped_nugget_do_not_count(tmp_path: Path)
         return {"nuggets": {one.id: {"label": "none"} for one in shown.nuggets}}
 
     judged_all(keyed.store, bea, 200, unlike)
-    assert len(disputes(keyed.store)) == 6
+    assert len(find_disputes(keyed.store)) == 6
     (output,) = column(keyed.store, "SELECT min(id) FROM output WHERE item = 1")
     given = Adjudication(uuid(1), "nuggets", Q1, output, "1", {"label": "partial"})
     adjudicate(keyed.store, zoe, given)
-    assert len(disputes(keyed.store)) == 5
+    assert len(find_disputes(keyed.store)) == 5
     assert [one.concerns for one in keyed.look().nuggets] == [5, 4]
     keyed.edit("drop", 5, nugget="1")
-    assert len(disputes(keyed.store)) == len(disputes(keyed.store, settled=True)) == 4
+    assert len(find_disputes(keyed.store)) == len(find_disputes(keyed.store, settled=True)) == 4
     assert read_contents(keyed.store).decisions == ()
     keyed.edit("undo", 0)
-    assert len(disputes(keyed.store)) == 5
+    assert len(find_disputes(keyed.store)) == 5
     assert len(read_contents(keyed.store).decisions) == 1
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from studio.killed_process import killed
 from studio.projects_in_store import assessor, column, make_store, small_set
+from studio.store_rows import history
 
-from karat.studio.store.judgements import history
 from karat.studio.store.store import Store
 
 ASSESSORS = 6

@@ -7,25 +7,36 @@ from pathlib import Path
 
 import pytest
 from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
+from studio.store_rows import current, events
 
 import karat as kt
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment
-from karat.studio.disputes import disputes
-from karat.studio.export.contents import masked, pseudonyms, read_contents
+from karat.studio.disputes import find_disputes
+from karat.studio.export.contents import mask_systems, pseudonyms, read_contents
 from karat.studio.export.formats import export_store
-from karat.studio.export.sets import evalset_of, nuggets_of
+from karat.studio.export.sets import make_evalset, make_nugget_set
 from karat.studio.live import results
-from karat.studio.live.progress import assessor_progress, work_done
-from karat.studio.live.results import latest_results, live_results
-from karat.studio.live.statistics import ask_estimates, live_agreement, live_estimates
+from karat.studio.live.progress import list_progress, read_workloads
+from karat.studio.live.results import compute_live_results, get_latest_results
+from karat.studio.live.statistics import (
+    LiveEstimate,
+    ask_estimates,
+    check_may_see_estimates,
+    estimates,
+    get_agreement,
+)
 from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.events import events
-from karat.studio.store.judgements import SentJudgement, current, judge, undo
+from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.projects import freeze, project, reveal
 from karat.studio.store.store import Store
 
 NEW = uuids(3)
+
+
+def live_estimates(store: Store, owner: int) -> list[LiveEstimate]:
+    check_may_see_estimates(store, owner)
+    return estimates(store)
 
 
 @pytest.fixture
@@ -42,20 +53,20 @@ def owner_of(store: Store) -> int:
 
 def test_agreement_is_that_of_the_exported_set_and_follows_new_rows(store: Store) -> None:
     def expected() -> object:
-        return kt.judge_agreement(evalset_of(read_contents(store, anonymous=True))).rows
+        return kt.judge_agreement(make_evalset(read_contents(store, anonymous=True))).rows
 
-    first = live_agreement(store)
+    first = get_agreement(store)
     assert first.ratings
     assert repr(first.ratings.rows) == repr(expected())
-    assert live_agreement(store) is first
+    assert get_agreement(store) is first
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)
-    second = live_agreement(store).ratings
+    second = get_agreement(store).ratings
     assert second
     assert repr(second.rows) == repr(expected())
     assert second.rows[0].outputs <= first.ratings.rows[0].outputs
     judge_all(store, seed=8)
-    third = live_agreement(store).ratings
+    third = get_agreement(store).ratings
     assert third
     assert repr(third.rows) == repr(expected())
     assert third.rows[0].shared == 36
@@ -70,11 +81,11 @@ def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) 
             if row.assessor == 2 and row.outputs in ann:  # bob answers as ann does
                 said = SentJudgement(NEW(), row.assignment, ann[row.outputs].value, 5, row.uuid)
                 judge(store, 2, said)
-        found = disputes(store)[0]
+        found = find_disputes(store)[0]
         decide(store, found.task, found.output, found.about, 4, NEW())
         owner = owner_of(store)
         ask_estimates(store, owner)
-        live = live_results(store)
+        live = compute_live_results(store)
         export_store(store, tmp_path / "set", "set", anonymous=True)
     agreement = kt.judge_agreement(str(tmp_path / "set"))
     assert live.agreement.ratings
@@ -98,7 +109,7 @@ def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) ->
         both.setdefault(tuple(sorted(row.outputs)), []).append(row.assessor)
     shared = sum(len(people) == 2 for people in both.values())
     assert 0 < shared < 20  # the two saw different pairs of the same outputs
-    found = live_agreement(store)
+    found = get_agreement(store)
     assert found.ratings is None
     assert found.pairs
     (total,) = found.pairs.rows
@@ -107,10 +118,10 @@ def test_agreement_in_pairs_is_on_pairs_that_several_compared(tmp_path: Path) ->
 
 def test_agreement_in_nuggets_has_kappa(tmp_path: Path) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
-    assert live_agreement(store).nuggets is None
+    assert get_agreement(store).nuggets is None
     judge_all(store)
-    found = live_agreement(store).nuggets
-    expected = kt.judge_agreement(nuggets_of(read_contents(store, anonymous=True)))
+    found = get_agreement(store).nuggets
+    expected = kt.judge_agreement(make_nugget_set(read_contents(store, anonymous=True)))
     assert found
     assert repr(found.kappa) == repr(expected.kappa)  # type: ignore[attr-defined]
 
@@ -124,20 +135,20 @@ def test_disputes_are_ranked_blind_and_settled_by_a_decision(tmp_path: Path) -> 
             quality, fluency = values[one.name, item]
             rated = {"ratings": {"quality": quality, "fluency": fluency}}
             judge(store, one.id, SentJudgement(NEW(), shown.assignment, rated, 5), START)
-    found = disputes(store)
+    found = find_disputes(store)
     assert [(one.segment, one.about, one.amount) for one in found] == [
         ("1", "quality", 1.0),
         ("2", "fluency", 0.25),
     ]
-    assert [(said.assessor, said.value) for said in found[0].said] == [
+    assert [(said.assessor, said.value) for said in found[0].votes] == [
         ("assessor-1", 7),
         ("assessor-2", 1),
     ]
     assert "sys0" not in repr(found)
     assert "ann" not in repr(found)
     decide(store, found[0].task, found[0].output, found[0].about, 4, NEW())
-    assert [one.about for one in disputes(store)] == ["fluency"]
-    assert [one.settled for one in disputes(store, settled=True)] == [True, False]
+    assert [one.about for one in find_disputes(store)] == ["fluency"]
+    assert [one.settled for one in find_disputes(store, settled=True)] == [True, False]
 
 
 @pytest.mark.parametrize("tasks", [{"pairs": {}}, {"spans": {"scheme": "esa"}}])
@@ -146,11 +157,11 @@ def test_decisions_on_disputes_are_what_exports_take(
 ) -> None:
     store = make_store(tmp_path / "store", texts(3, 3), tasks=tasks)
     judge_all(store)
-    for one in disputes(store):
+    for one in find_disputes(store):
         value = "tie" if one.task == "pairs" else {"spans": [], "score": 90}
         decide(store, one.task, one.output, one.about, value, NEW(), one.item)
-    assert disputes(store) == []
-    assert evalset_of(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
+    assert find_disputes(store) == []
+    assert make_evalset(read_contents(store)).judgements.judge_kinds["adjudicated"] == "adjudicated"
 
 
 def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None:
@@ -165,7 +176,7 @@ def test_another_severity_on_the_same_words_is_a_dispute(tmp_path: Path) -> None
             who.id,
             SentJudgement(NEW(), shown.assignment, {"spans": marks, "score": 50}, 1),
         )
-    assert [one.amount for one in disputes(store)] == [1.0]
+    assert [one.amount for one in find_disputes(store)] == [1.0]
 
 
 def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> None:
@@ -179,7 +190,7 @@ def test_estimates_are_the_owners_and_asking_early_is_recorded(store: Store) -> 
     asked = [one for one in events(store) if one.what == "estimates"]
     assert [one.assessor for one in asked] == [owner]
     found = live_estimates(store, owner)
-    expected = kt.estimate(evalset_of(read_contents(store)), "quality")
+    expected = kt.estimate(make_evalset(read_contents(store)), "quality")
     assert [one.dimension for one in found] == ["quality", "fluency"]
     assert found[0].estimate
     # Before the reveal there are pseudonyms, in an order that is not that of the set.
@@ -202,7 +213,7 @@ def test_estimates_need_no_asking_after_the_reveal(tmp_path: Path) -> None:
     reveal(store, owner)
     found = live_estimates(store, owner)
     assert [one.estimate for one in found] == [None, None]
-    assert "label" in found[0].why
+    assert "label" in found[0].reason
 
 
 def test_estimates_of_nuggets(tmp_path: Path) -> None:
@@ -212,12 +223,12 @@ def test_estimates_of_nuggets(tmp_path: Path) -> None:
     owner = owner_of(store)
     ask_estimates(store, owner)
     (found,) = live_estimates(store, owner)
-    assert found.estimate or found.why
+    assert found.estimate or found.reason
 
 
 def test_progress_has_pace_and_median_time(store: Store) -> None:
     rows = [row for row in current(store) if row.assessor == 1]
-    ann, *_, zoe = assessor_progress(store, work_done(store))
+    ann, *_, zoe = list_progress(store, read_workloads(store))
     assert (ann.name, ann.done, ann.pace) == ("ann", 20, 20)
     times = sorted(row.ms for row in rows)
     assert ann.seconds == (times[9] + times[10]) / 2000
@@ -237,7 +248,7 @@ def test_pseudonyms_tell_nothing_of_the_order_of_systems(store: Store) -> None:
 
 def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store) -> None:
     contents = read_contents(store)
-    hidden = replace(contents, outputs=masked(contents.outputs, contents.project))
+    hidden = replace(contents, outputs=mask_systems(contents.outputs, contents.project))
     assert hidden.systems == ("system 1", "system 2", "system 3")
     known = pseudonyms(contents.systems, contents.project)
     assert all(
@@ -249,17 +260,17 @@ def test_systems_of_masked_outputs_stand_in_the_order_of_pseudonyms(store: Store
 def test_a_process_computes_the_results_of_large_stores(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = latest_results(store)
+    small = get_latest_results(store)
     assert small
     assert small.coverage.answers == 60
     monkeypatch.setattr(results, "FEW", 0)
-    assert latest_results(store) is small  # nothing has changed
+    assert get_latest_results(store) is small  # nothing has changed
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)
-    older = latest_results(store)
+    older = get_latest_results(store)
     assert older
     assert older.coverage.answers in (60, 59)  # what is known meanwhile
-    while (found := latest_results(store)) is None or found.coverage.answers != 59:
+    while (found := get_latest_results(store)) is None or found.coverage.answers != 59:
         pass
-    expected = live_results(store)
+    expected = compute_live_results(store)
     assert repr(found._replace(time="")) == repr(expected._replace(time=""))

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from studio.store_rows import current
 
 from karat.errors import InputError
 from karat.progress import silent
 from karat.studio.opening.options import StudioOptions
-from karat.studio.opening.outputs import is_outputs, read_outputs
+from karat.studio.opening.outputs import is_output_files, read_outputs
 from karat.studio.opening.running import open_store
-from karat.studio.store.judgements import current
 from karat.studio.store.store import Store
 
 TABLE = "id,group,source,reference,first,second\na,d,S1,R1,x,y\nb,d,S2,R2,z,\n"
@@ -179,8 +179,8 @@ def test_systems_with_some_numbers_are_systems(tmp_path: Path) -> None:
 def test_other_folders_are_left_to_the_readers_of_sets(tmp_path: Path) -> None:
     place = folder(tmp_path / "own", first="x\n")
     (place / "karat.toml").write_text("")
-    assert not is_outputs(place)
-    assert not is_outputs(tmp_path / "none")
+    assert not is_output_files(place)
+    assert not is_output_files(tmp_path / "none")
 
 
 def test_a_studio_goes_on_where_a_set_stopped(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from karat.errors import InputError, OutputError
 from karat.progress import silent
 from karat.studio.export.formats import export_files, export_studio, import_studio
 from karat.studio.opening.options import TOKEN_VARIABLE, StudioOptions
-from karat.studio.opening.running import chosen_token, open_store
+from karat.studio.opening.running import choose_token, open_store
 
 posix = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
 
@@ -93,23 +93,23 @@ def test_a_token_comes_from_a_file_or_the_environment(
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
     file = tmp_path / "token"
     file.write_text("sixteen-letters-1\n")
-    assert chosen_token(None, None) is None
-    assert chosen_token(None, str(file)) == "sixteen-letters-1"
-    assert chosen_token("typed-at-the-prompt", None) == "typed-at-the-prompt"
+    assert choose_token(None, None) is None
+    assert choose_token(None, str(file)) == "sixteen-letters-1"
+    assert choose_token("typed-at-the-prompt", None) == "typed-at-the-prompt"
     monkeypatch.setenv(TOKEN_VARIABLE, "from-the-environment")
-    assert chosen_token(None, None) == "from-the-environment"
-    assert chosen_token(None, str(file)) == "sixteen-letters-1"
-    assert chosen_token("typed-at-the-prompt", None) == "typed-at-the-prompt"
+    assert choose_token(None, None) == "from-the-environment"
+    assert choose_token(None, str(file)) == "sixteen-letters-1"
+    assert choose_token("typed-at-the-prompt", None) == "typed-at-the-prompt"
     with pytest.raises(InputError, match="expected one of them"):
-        chosen_token("typed-at-the-prompt", str(file))
+        choose_token("typed-at-the-prompt", str(file))
     file.write_text(" \n")
     with pytest.raises(InputError, match="is empty: expected the token"):
-        chosen_token(None, str(file))
+        choose_token(None, str(file))
     with pytest.raises(InputError, match="cannot read the token file"):
-        chosen_token(None, str(tmp_path / "nowhere"))
+        choose_token(None, str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match=r"cannot read the token file .*: Is a directory$"):
-        chosen_token(None, str(tmp_path))
+        choose_token(None, str(tmp_path))
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match=r"is not a text file: expected the token$"):
-        chosen_token(None, str(file))
-    assert len(chosen_token(None, "/dev/zero") or "") < 100_000  # it never ends
+        choose_token(None, str(file))
+    assert len(choose_token(None, "/dev/zero") or "") < 100_000  # it never ends

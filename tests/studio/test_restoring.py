@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from judged_store import START, decide, judge_all, make_store, nugget_texts, texts, uuids
 from numpy.testing import assert_array_equal
+from studio.store_rows import events
 
 import karat as kt
 from karat.errors import InputError
@@ -17,12 +18,11 @@ from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.export.contents import read_contents
-from karat.studio.export.earlier import take_earlier
+from karat.studio.export.earlier import take_over_judgements
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.sampling import sample_of_store
+from karat.studio.sampling import make_sample
 from karat.studio.store.assessors import assessors
-from karat.studio.store.events import events
 from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import ProjectSettings
@@ -183,7 +183,7 @@ def test_judging_goes_on_where_an_exported_set_stopped(tmp_path: Path) -> None:
     given = load_evalset(tmp_path / "set")
     with Store.create(tmp_path / "next") as store:
         import_set(store, given, ProjectSettings(tasks=TASKS["ratings"], overlap=2))
-        tokens = take_earlier(store, given)
+        tokens = take_over_judgements(store, given)
         assert {*tokens} == {"ann", "bob", "adjudicated"}
         assert store.check().ok
         export_store(store, tmp_path / "same", "set")
@@ -219,10 +219,10 @@ def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
     }
     for name in ("first", "second"):  # and what was exported is taken as it is
         with make_store(tmp_path / name, given, people=0, tasks=ONE) as store:
-            take_earlier(store, given)
+            take_over_judgements(store, given)
             assert store.check().ok
             with store.read() as connection:
-                sample = sample_of_store(connection, project(store).settings)
+                sample = make_sample(connection, project(store).settings)
             assert sample.known.tolist() == [[False, True, False, False]]
             assert sample.present.tolist() == [[False, True, False, True]]
             export_store(store, tmp_path / f"{name}-set", "set")
@@ -235,7 +235,7 @@ def test_labels_without_draws_are_assumed_to_be_random(tmp_path: Path) -> None:
     rows = [("a", "1", "eve", "quality", 3.0)]
     given = kt.make_evalset("one", {"a": ["x", "y"]}, judgements=rows, dimensions=["quality"])
     with make_store(tmp_path / "store", given, people=0, tasks=ONE) as store:
-        take_earlier(store, given)
+        take_over_judgements(store, given)
         (draw,) = read_contents(store).draws
     assert (draw.probability, draw.reason) == (0.5, "assumed random")
 
@@ -246,7 +246,7 @@ def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:
         export_store(store, tmp_path / "judged.jsonl", "nuggets")
     given = load_nuggets(tmp_path / "judged.jsonl")
     with make_store(tmp_path / "next", given, people=0, tasks=TASKS["nuggets"]) as store:
-        take_earlier(store, given)
+        take_over_judgements(store, given)
         assert store.check().ok
         export_store(store, tmp_path / "again.jsonl", "nuggets")
     assert load_nuggets(tmp_path / "again.jsonl").judgements.known == given.judgements.known
@@ -260,11 +260,11 @@ def test_a_set_without_fitting_judgements_and_a_value_off_the_scale_are_refused(
         make_store(tmp_path / "one", bare, people=0) as store,
         pytest.raises(InputError, match="has no judgements by people"),
     ):
-        take_earlier(store, bare)
+        take_over_judgements(store, bare)
     rows = [("a", "1", "eve", "quality", 9.0)]
     wrong = kt.make_evalset("wrong", {"a": ["x"]}, judgements=rows, dimensions=["quality"])
     with (
         make_store(tmp_path / "two", wrong, people=0) as store,
         pytest.raises(InputError, match="judge eve: found quality=9"),
     ):
-        take_earlier(store, wrong)
+        take_over_judgements(store, wrong)

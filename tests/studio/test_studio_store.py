@@ -11,19 +11,20 @@ from pathlib import Path
 
 import pytest
 from studio.projects_in_store import answer, answered, asked, assessor, column, make_store, uuid
+from studio.store_rows import history
 
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.export.formats import check_studio, export_studio
 from karat.studio.store import schema, store
 from karat.studio.store.events import stamp
-from karat.studio.store.judgements import SentJudgement, history, judge
+from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 
 FIRST = Path(__file__).parent / "version-1.sql"
 
 
-def settings_of(path: Path) -> tuple[object, ...]:
+def parse_settings(path: Path) -> tuple[object, ...]:
     with Store.open(path) as opened, opened.read() as connection:
         names = ("journal_mode", "synchronous", "foreign_keys", "application_id", "user_version")
         return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
@@ -32,7 +33,7 @@ def settings_of(path: Path) -> tuple[object, ...]:
 def test_a_store_is_written_with_care(tmp_path: Path) -> None:
     make_store(tmp_path).close()
     full, on = 2, 1
-    assert settings_of(tmp_path / "project.studio") == ("wal", full, on, 0x4B535444, 2)
+    assert parse_settings(tmp_path / "project.studio") == ("wal", full, on, 0x4B535444, 2)
 
 
 def test_a_file_that_exists_is_not_made_again(
@@ -260,7 +261,7 @@ LIMITED = """
 import resource, sys
 from karat.errors import OutputError
 from studio.projects_in_store import answered, assessor
-from karat.studio.store.judgements import history
+from studio.store_rows import history
 from karat.studio.store.store import Store
 store = Store.open(sys.argv[1])
 who = assessor(store)
@@ -296,7 +297,7 @@ def test_nothing_is_saved_after_the_disk_failed(tmp_path: Path) -> None:
     *stored, told, kept = run.stdout.splitlines()
     assert 0 < len(stored) < 18
     assert told.startswith(f"{31 - len(stored)} ")
-    assert "nothing more is saved; mend the disk, then start the studio again" in told
+    assert "nothing more is saved; repair the disk, then start the studio again" in told
     assert kept == f"kept {len(stored)}"
     with Store.open(path) as again:
         assert again.check().ok

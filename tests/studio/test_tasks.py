@@ -9,7 +9,7 @@ import pytest
 from karat.errors import InputError
 from karat.studio.store.settings import CalibrationItem, ProjectSettings, Show
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.ratings import SCALES, scale_of, wrong_value
+from karat.studio.tasks.ratings import SCALES, make_scale, rating_error
 from karat.studio.tasks.task import AssignmentView, NuggetView, OutputView
 
 TEXT = "a𝒳cé"  # four code points, five units of UTF-16, eight bytes of UTF-8
@@ -118,31 +118,31 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
 
 @pytest.mark.parametrize(("task", "value"), [(t, v) for t in RIGHT for v in RIGHT[t]])
 def test_a_right_answer_is_taken(task: str, value: object) -> None:
-    assert TASKS[task].check(value, shown(task)) == ""
+    assert TASKS[task].find_error(value, shown(task)) == ""
 
 
 @pytest.mark.parametrize(("task", "value", "told"), [(t, *row) for t in WRONG for row in WRONG[t]])
 def test_a_wrong_answer_is_refused_in_one_sentence(task: str, value: object, told: str) -> None:
-    found = TASKS[task].check(value, shown(task))
+    found = TASKS[task].find_error(value, shown(task))
     assert told in found
     assert len(found) < 700
 
 
 def test_ties_may_be_forbidden() -> None:
-    told = TASKS["pairs"].check({"choice": "tie"}, shown("pairs", ties=False))
+    told = TASKS["pairs"].find_error({"choice": "tie"}, shown("pairs", ties=False))
     assert told == "found choice='tie', expected one of first, second"
 
 
 def test_esa_has_a_score_and_no_categories() -> None:
     task, esa = TASKS["spans"], shown("spans", scheme="esa")
     mark = {"start": 0, "end": 2, "severity": "minor"}
-    assert task.check({"spans": [mark], "score": 70}, esa) == ""
-    assert task.check({"spans": [mark], "score": 101}, esa).endswith("from 0 to 100")
-    assert task.check({"spans": [mark]}, esa).startswith("found score=None, expected a whole")
-    assert "found severity='critical'" in task.check(
+    assert task.find_error({"spans": [mark], "score": 70}, esa) == ""
+    assert task.find_error({"spans": [mark], "score": 101}, esa).endswith("from 0 to 100")
+    assert task.find_error({"spans": [mark]}, esa).startswith("found score=None, expected a whole")
+    assert "found severity='critical'" in task.find_error(
         {"spans": [{**mark, "severity": "critical"}]}, esa
     )
-    assert "found the key 'category'" in task.check({"spans": [span()]}, esa)
+    assert "found the key 'category'" in task.find_error({"spans": [span()]}, esa)
 
 
 def test_what_is_judged_together() -> None:
@@ -195,8 +195,8 @@ def test_scales_have_the_words_of_the_papers() -> None:
     for name, scale in SCALES.items():
         assert name == f"{scale.dimension}-{scale.high}"
         assert scale.low == (0 if scale.high == 100 else 1)
-        assert all(not wrong_value(scale.to_json(), int(value)) for value in scale.labels)
-        assert scale_of(scale.to_json()) == scale
+        assert all(not rating_error(scale.to_json(), int(value)) for value in scale.labels)
+        assert make_scale(scale.to_json()) == scale
 
 
 SETTINGS: list[tuple[Any, str]] = [

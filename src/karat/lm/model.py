@@ -19,13 +19,13 @@ from karat.lm.tables import (
     SPECIAL,
     UNK,
     VERSION,
-    count_rows,
+    count_ngrams,
     model_layouts,
+    model_signature,
     read_arpa,
-    signature,
     write_arpa,
 )
-from karat.lm.training import TrainingTexts, as_sources, check_recipe, token_batches, trained
+from karat.lm.training import TrainingTexts, as_sources, check_recipe, token_batches, train_ngrams
 from karat.progress import Progress, silent
 from karat.storage.digests import file_digest
 from karat.storage.output import FilePath
@@ -166,7 +166,7 @@ class LanguageModel:
         of this machine's), the interpreter (about 40 MB) left out: what does not fit goes to
         temporary files. The model is the same.
         """
-        with trained(
+        with train_ngrams(
             texts,
             order,
             smoothing,
@@ -179,8 +179,8 @@ class LanguageModel:
             memory=memory,
             threads=threads,
             progress=progress,
-        ) as made:
-            return cls(made.about, made.mapped())
+        ) as trained_model:
+            return cls(trained_model.about, trained_model.mapped())
 
     @classmethod
     def open(
@@ -196,8 +196,8 @@ class LanguageModel:
             store = read_store(path, KIND, VERSION)
             model = cls(store.about, store.arrays, os.fspath(path), store.digest)
             if recipe not in (None, model.recipe):
-                own = "tok={tok}, case={case} and stem={stem}".format(**vars(model.recipe))
-                raise InputError(f"{path} was trained with {own}: leave it to that")
+                model_recipe = "tok={tok}, case={case} and stem={stem}".format(**vars(model.recipe))
+                raise InputError(f"{path} was trained with {model_recipe}: leave it to that")
             return model
         words, arrays, order = read_arpa(path, progress)
         chosen = {part: getattr(recipe or Recipe("none"), part) for part in RECIPE}
@@ -230,7 +230,7 @@ class LanguageModel:
     @property
     def counts(self) -> list[int]:
         """The numbers of n-grams of one word, of two, …"""
-        return [count_rows(self.arrays, n) for n in range(1, self.order + 1)]
+        return [count_ngrams(self.arrays, n) for n in range(1, self.order + 1)]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,7 +240,7 @@ class LanguageModel:
     @property
     def signature(self) -> str:
         """All that changes its numbers."""
-        return signature(self.about, self.digest)
+        return model_signature(self.about, self.digest)
 
     @cached_property
     def digest(self) -> str:
@@ -273,10 +273,10 @@ class LanguageModel:
 
     def words(self, sentence: str) -> list[WordScore]:
         """Return the words of a sentence and its end, each with its log10 p."""
-        found = self.text_words([sentence], threads=1)
-        shown = [found.vocabulary[i] for i in found.word.tolist()]
-        columns = found.log10_p.tolist(), found.length.tolist(), found.oov.tolist()
-        return list(map(WordScore, shown, *columns))
+        text_words = self.text_words([sentence], threads=1)
+        words = [text_words.vocabulary[i] for i in text_words.word.tolist()]
+        columns = text_words.log10_p.tolist(), text_words.length.tolist(), text_words.oov.tolist()
+        return list(map(WordScore, words, *columns))
 
     def text_words(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
@@ -287,12 +287,12 @@ class LanguageModel:
         parts = [_NO_WORDS]
         for (ids, _), tokens, words in self._batches(texts, threads, progress):
             p, lengths = self.kernel.words(ids, tokens.offsets)
-            shown = np.insert(vocab.merge(words)[tokens.ids], tokens.offsets[1:], end)
+            word_ids = np.insert(vocab.merge(words)[tokens.ids], tokens.offsets[1:], end)
             oov = np.insert(ids == UNK, tokens.offsets[1:], False)
-            parts.append((shown, p, lengths, oov, tokens.lengths + 1))
-        shown, p, lengths, oov, sizes = map(np.concatenate, zip(*parts, strict=True))
+            parts.append((word_ids, p, lengths, oov, tokens.lengths + 1))
+        word_ids, p, lengths, oov, sizes = map(np.concatenate, zip(*parts, strict=True))
         offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-        return TextWords(vocab.words(0, len(vocab)), shown, p, lengths, oov, offsets)
+        return TextWords(vocab.words(0, len(vocab)), word_ids, p, lengths, oov, offsets)
 
     def perplexity(
         self, texts: Texts, *, threads: int | None = None, progress: Progress = silent
@@ -301,10 +301,10 @@ class LanguageModel:
         total = Perplexity(0, 0, 0, 0.0, 0.0)
         for tokens, *_ in self._batches(texts, threads, progress):
             p = self.kernel.words(tokens.ids, tokens.offsets)[0].astype(np.float64)
-            known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)  # ends are known
-            counts = len(tokens.offsets) - 1, len(tokens.ids), int((~known).sum())
-            found = Perplexity(*counts, float(p.sum()), float(p[known].sum()))
-            total = Perplexity(*map(sum, zip(total, found, strict=True)))  # type: ignore[arg-type]
+            is_known = np.insert(tokens.ids != UNK, tokens.offsets[1:], True)  # ends are known
+            counts = len(tokens.offsets) - 1, len(tokens.ids), int((~is_known).sum())
+            batch_sums = Perplexity(*counts, float(p.sum()), float(p[is_known].sum()))
+            total = Perplexity(*map(sum, zip(total, batch_sums, strict=True)))  # type: ignore[arg-type]
         return total
 
     def _batches(
@@ -312,7 +312,7 @@ class LanguageModel:
     ) -> Iterator[tuple[Ragged, Ragged, _kernel.Vocab]]:
         """Yield the texts as ids of this model, and as they were cut."""
         for tokens, vocab in token_batches(
-            as_sources(texts), self.recipe, threads=threads, progress=progress, what="scoring"
+            as_sources(texts), self.recipe, threads=threads, progress=progress, step_name="scoring"
         ):
             yield Ragged(self.find(vocab)[tokens.ids], tokens.offsets), tokens, vocab
 

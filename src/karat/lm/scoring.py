@@ -50,7 +50,7 @@ class WordRow(NamedTuple):
 
 
 Row = TextRow | SentenceRow | WordRow
-Rows = tuple[int, Callable[[int], Row]]
+LazyRows = tuple[int, Callable[[int], Row]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,32 +88,35 @@ def score_texts(
     return LanguageScores(MadeRows(parts), settings, opened.notes, opened.signature)
 
 
-def _texts(model: LanguageModel, text: Segments, **work: Any) -> Rows:
-    found = model.perplexity(text, **work)
-    row = TextRow(text.name, *found[:4], found.perplexity, found.perplexity_known)
+def _texts(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+    sums = model.perplexity(text, **work)
+    row = TextRow(text.name, *sums[:4], sums.perplexity, sums.perplexity_known)
     return 1, lambda i: row
 
 
-def _sentences(model: LanguageModel, text: Segments, **work: Any) -> Rows:
-    found = model.sentences(text, **work)
+def _sentences(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+    scores = model.sentences(text, **work)
 
     def row(i: int) -> SentenceRow:
-        p, words = float(found.log10_p[i]), int(found.words[i])
+        p, words = float(scores.log10_p[i]), int(scores.words[i])
         per_word = p / words if words else None
-        return SentenceRow(text.name, i + 1, words, int(found.oov[i]), p, per_word)
+        return SentenceRow(text.name, i + 1, words, int(scores.oov[i]), p, per_word)
 
-    return len(found.words), row
+    return len(scores.words), row
 
 
-def _words(model: LanguageModel, text: Segments, **work: Any) -> Rows:
-    found = model.text_words(text, **work)
+def _words(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+    scores = model.text_words(text, **work)
 
     def row(i: int) -> WordRow:
-        segment, word = int(found.offsets.searchsorted(i, "right")), found.vocabulary[found.word[i]]
-        p, length = float(found.log10_p[i]), int(found.length[i])
-        return WordRow(text.name, segment, word, p, length, bool(found.oov[i]))
+        segment, word = (
+            int(scores.offsets.searchsorted(i, "right")),
+            scores.vocabulary[scores.word[i]],
+        )
+        p, length = float(scores.log10_p[i]), int(scores.length[i])
+        return WordRow(text.name, segment, word, p, length, bool(scores.oov[i]))
 
-    return len(found.word), row
+    return len(scores.word), row
 
 
 _ROWS = {"text": _texts, "segment": _sentences, "word": _words}

@@ -36,7 +36,7 @@ class Histograms(NamedTuple):
     counts: list[int]
 
 
-Rule = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
+Estimator = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
 """From n-grams, and which of them stay in the model, to their probabilities and the back-off
 weights of the contexts."""
 
@@ -54,7 +54,7 @@ class Smoothing(Protocol):
         alone.
         """
 
-    def rule(self, n: int, seen: Histograms, words: int) -> Rule:
+    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
         """Return how the n-grams of a length are estimated, over so many words."""
 
 
@@ -73,22 +73,22 @@ class KneserNey:
         a = preceding.astype(np.float64)
         a[BOS] = 0
         D = self._discounts(1, np.bincount(np.minimum(a, 5).astype(np.int64), minlength=6).tolist())
-        taken = D[np.minimum(a, 3).astype(np.int64)]
+        discount = D[np.minimum(a, 3).astype(np.int64)]
         uniform = 1 / (len(a) - 1)
-        p: Floats = (a - taken + taken.sum() * uniform) / a.sum()
+        p: Floats = (a - discount + discount.sum() * uniform) / a.sum()
         p[BOS] = 0
         return p
 
-    def rule(self, n: int, seen: Histograms, words: int) -> Rule:
+    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
         """Return the formulas above with the discounts of a length."""
-        D = self._discounts(n, seen.adjusted)
+        D = self._discounts(n, histograms.adjusted)
 
-        def interpolated(some: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
-            a, h = some.adjusted, some.contexts
-            taken = np.where(keep, D[np.minimum(a, 3).astype(np.int64)], a)
-            total = np.bincount(h, a, some.size)
-            gamma = np.bincount(h, taken, some.size) / total
-            return (a - taken) / total[h] + gamma[h] * some.lower, gamma
+        def interpolated(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
+            a, h = ngrams.adjusted, ngrams.contexts
+            discount = np.where(keep, D[np.minimum(a, 3).astype(np.int64)], a)
+            total = np.bincount(h, a, ngrams.size)
+            gamma = np.bincount(h, discount, ngrams.size) / total
+            return (a - discount) / total[h] + gamma[h] * ngrams.lower, gamma
 
         return interpolated
 
@@ -96,8 +96,8 @@ class KneserNey:
         """Return the discounts of 0, 1, 2, and 3 and more."""
         D = discounts(t)
         if D is None:
-            told = f"{n}-grams: too few to estimate discounts, which are {FALLBACK} instead"
-            self.notes.append(told)
+            note = f"{n}-grams: too few to estimate discounts, which are {FALLBACK} instead"
+            self.notes.append(note)
         return np.array([0.0, *(D or FALLBACK)])
 
 
@@ -142,55 +142,57 @@ class Katz:
         words[BOS] = 0
         return _unigrams(words)
 
-    def rule(self, n: int, seen: Histograms, words: int) -> Rule:
+    def rule(self, n: int, histograms: Histograms, words: int) -> Estimator:
         """Return the formulas above with the discounts of a length."""
-        d = good_turing(seen.counts, gt_max(n))
+        d = good_turing(histograms.counts, gt_max(n))
         if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
             self.notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
 
-        def backed_off(some: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
-            r = some.counts * d[np.minimum(some.counts, 8)]
-            return _backed_off(some, r, keep, words)
+        def backed_off(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
+            r = ngrams.counts * d[np.minimum(ngrams.counts, 8)]
+            return _back_off(ngrams, r, keep, words)
 
         return backed_off
 
 
 def _unigrams(words: Ints) -> Floats:
     """Give what is left over to `<unk>`, or evenly to all words if the text has `<unk>`."""
-    seen = np.bincount(np.minimum(words, 9), minlength=10).tolist()
-    r = words * good_turing(seen, gt_max(1))[np.minimum(words, 8)]
+    histogram = np.bincount(np.minimum(words, 9), minlength=10).tolist()
+    r = words * good_turing(histogram, gt_max(1))[np.minimum(words, 8)]
     total = words.sum()
     if r.sum() > total - _LITTLE:
         total += 1
     p: Floats = r / total
-    left = 1 - p.sum()
+    leftover = 1 - p.sum()
     if words[UNK]:
-        p += left / (len(p) - 1)
+        p += leftover / (len(p) - 1)
         p[BOS] = 0
     else:
-        p[UNK] = left
+        p[UNK] = leftover
     return p
 
 
-def _backed_off(some: HistoryContexts, r: Floats, keep: Flags, words: int) -> tuple[Floats, Floats]:
+def _back_off(ngrams: HistoryContexts, r: Floats, keep: Flags, words: int) -> tuple[Floats, Floats]:
     """Return the probabilities of n-grams, and alpha of each context.
 
     alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w that are kept after h.
     """
-    h = some.contexts
+    h = ngrams.contexts
 
     def by_context(values: Floats) -> Floats:
-        return np.bincount(h, np.where(keep, values, 0.0), some.size).astype(np.float64)
+        return np.bincount(h, np.where(keep, values, 0.0), ngrams.size).astype(np.float64)
 
-    c = np.bincount(h, some.counts, some.size)
-    kept, seen = by_context(np.ones(len(h))), by_context(r)
-    c += (kept > 0) & (seen > c - _LITTLE)  # nothing was left: as if one more word had been seen
-    everything = kept == words - 1  # all but <s>: there is nobody to leave anything to
-    c = np.where(everything, seen, c)
+    c = np.bincount(h, ngrams.counts, ngrams.size)
+    n_kept, discounted = by_context(np.ones(len(h))), by_context(r)
+    c += (n_kept > 0) & (
+        discounted > c - _LITTLE
+    )  # nothing was left: as if one more word had been seen
+    everything = n_kept == words - 1  # all but <s>: there is nobody to leave anything to
+    c = np.where(everything, discounted, c)
     p = np.where(keep, r, 0.0) / c[h]
-    left = np.where(kept > 0, 1 - seen / np.maximum(c, 1), 1.0)
-    room = np.where(kept > 0, 1 - by_context(some.lower), 1.0)
-    alpha = np.where(everything, 1.0, left / np.maximum(room, 1e-300))
+    leftover = np.where(n_kept > 0, 1 - discounted / np.maximum(c, 1), 1.0)
+    room = np.where(n_kept > 0, 1 - by_context(ngrams.lower), 1.0)
+    alpha = np.where(everything, 1.0, leftover / np.maximum(room, 1e-300))
     return p, alpha
 
 
@@ -203,6 +205,6 @@ def good_turing(n: Sequence[int], k: int) -> Floats:
     d = np.ones(9)
     for r in range(1, k + 1):
         share = (r + 1) * n[r + 1] / (r * n[r]) if n[r] else 1.0
-        found = (share - A) / (1 - A) if A < 1 else 1.0
-        d[r] = found if 0 < found <= 1 and share <= 1 else 1.0
+        discount = (share - A) / (1 - A) if A < 1 else 1.0
+        d[r] = discount if 0 < discount <= 1 and share <= 1 else 1.0
     return d

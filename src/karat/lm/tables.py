@@ -79,20 +79,20 @@ def make_tables(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model: `p` and `backoff` of words, a table for each longer length."""
     followed = [level.contexts for level in levels]
-    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _marked(backoff, followed[:1])}
+    arrays: dict[str, NDArray[Any]] = {"p": p, "backoff": _mark_contexts(backoff, followed[:1])}
     places, hashes = np.arange(len(p), dtype=np.uint32), _kernel.lm_word_hashes(len(p))
     for n, level in enumerate(levels, 2):
-        marked = _marked(level.backoff, followed[n - 1 : n])
+        marked = _mark_contexts(level.backoff, followed[n - 1 : n])
         arrays[f"table_{n}"], places, hashes = _kernel.lm_table(
             places[level.suffixes], hashes[level.suffixes], level.firsts, level.p, marked
         )
     return arrays
 
 
-def _marked(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
+def _mark_contexts(backoff: Logarithms, contexts: Sequence[NDArray[np.uint32]]) -> Logarithms:
     is_context = np.zeros(len(backoff), np.bool_)
-    for found in contexts:
-        is_context[found] = True
+    for context_ids in contexts:
+        is_context[context_ids] = True
     return marked(backoff, is_context)
 
 
@@ -102,14 +102,14 @@ def marked(backoff: Logarithms, is_context: Flags) -> Logarithms:
     return np.asarray(np.where(is_context | (backoff != 0), backoff + zero, -zero))
 
 
-def count_rows(arrays: Arrays, n: int) -> int:
+def count_ngrams(arrays: Arrays, n: int) -> int:
     """Return the number of n-grams of one length."""
     if n == 1:
         return len(arrays["p"])
     return int(np.count_nonzero(arrays[f"table_{n}"][::2] != _EMPTY))
 
 
-def list_rows(arrays: Arrays, n: int) -> NgramRows:
+def list_ngrams(arrays: Arrays, n: int) -> NgramRows:
     """Return all n-grams of one length; an IndexError if the tables do not hold together."""
     if n == 1:
         ids = np.arange(len(arrays["p"]), dtype=np.int32)[:, None]
@@ -135,20 +135,20 @@ def _words(arrays: Arrays, keys: NDArray[np.uint64], n: int) -> NDArray[np.int32
     return ids.astype(np.int32)
 
 
-def signature(about: Mapping[str, Any], digest: str) -> str:
+def model_signature(about: Mapping[str, Any], digest: str) -> str:
     """Return the settings of a model, and the digest of its file if there is one."""
-    kept = about.get("min_counts")
+    min_counts = about.get("min_counts")
     settings = {
         "order": about["order"],
         "smoothing": about.get("smoothing"),
         **{part: about["recipe"][part] for part in RECIPE},
         "vocabulary": about.get("vocabulary") or "all",
         "min_count": about.get("min_count", 1),
-        "min_counts": "/".join(map(str, kept)) if kept else "all",
+        "min_counts": "/".join(map(str, min_counts)) if min_counts else "all",
     }
-    shown = ",".join(f"{name}={value}" for name, value in settings.items())
+    settings_text = ",".join(f"{name}={value}" for name, value in settings.items())
     model = f"|model={digest}" if digest else ""
-    return f"lm:{shown}{model}|log=10|karat={__version__}"
+    return f"lm:{settings_text}{model}|log=10|karat={__version__}"
 
 
 _PIECE = 1 << 24  # bytes read between two looks at the clock and the keyboard
@@ -156,7 +156,7 @@ _ROWS = 1 << 16  # n-grams written at a time
 
 
 @contextmanager
-def not_too_many(advice: str) -> Iterator[None]:
+def explain_limits(advice: str) -> Iterator[None]:
     """Turn the kernel's refusal into a sentence that ends with what to do."""
     try:
         yield
@@ -178,26 +178,26 @@ def read_arpa(
     buffer, reader = map_file(path, name), _kernel.ArpaReader(vocab)
     at = 3 if buffer[:3] == b"\xef\xbb\xbf" else 0
     while at < len(buffer) and not reader.fault:
-        with not_too_many(f"{name} is too large for a model"):
+        with explain_limits(f"{name} is too large for a model"):
             at = reader.feed(buffer, at, _PIECE)
         progress(at, len(buffer), f"reading {name}")
     reader.finish()
     if reader.fault:
         raise InputError(f"{name}, line {reader.line}: {reader.fault}: is it an ARPA file?")
     levels = [Logs(*reader.ngrams(n), *reader.logs(n)) for n in range(2, reader.order + 1)]
-    with not_too_many(f"{name} is too large for a model"):
+    with explain_limits(f"{name} is too large for a model"):
         return vocab, make_tables(*reader.logs(1), levels), reader.order
 
 
 def write_arpa(path: FilePath, arrays: Arrays, order: int, progress: Progress = silent) -> None:
     """Write a model whole or not at all, its n-grams in the order of its words."""
-    counts = [count_rows(arrays, n) for n in range(1, order + 1)]
+    counts = [count_ngrams(arrays, n) for n in range(1, order + 1)]
 
     def rows(n: int, most: int) -> Iterator[NgramRows]:
-        found = list_rows(arrays, n)
-        for start in range(0, len(found.p), most):
+        ngrams = list_ngrams(arrays, n)
+        for start in range(0, len(ngrams.p), most):
             part = slice(start, start + most)
-            yield NgramRows(found.ids[part], found.p[part], found.backoff[part])
+            yield NgramRows(ngrams.ids[part], ngrams.p[part], ngrams.backoff[part])
 
     write_rows(path, word_table(arrays, "words"), counts, rows, progress)
 
@@ -214,34 +214,34 @@ def write_rows(
     `rows(n, most)` are the n-grams of a length, sorted, about so many at a time; `counts` says how
     many there are of each length.
     """
-    pieces = _pieces(words, counts, rows, progress)
-    write_atomically(path, _packed(pieces) if os.fspath(path).endswith(".gz") else pieces)
+    pieces = _arpa_pieces(words, counts, rows, progress)
+    write_atomically(path, _gzip_pieces(pieces) if os.fspath(path).endswith(".gz") else pieces)
 
 
-def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _gzip_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(wbits=31)  # with gzip's header, and no clock in it
     for piece in pieces:
         yield packer.compress(piece)
     yield packer.flush()
 
 
-def _pieces(
+def _arpa_pieces(
     words: WordTable,
     counts: Sequence[int],
     rows: Callable[[int, int], Iterable[NgramRows]],
     progress: Progress,
 ) -> Iterator[bytes]:
-    said = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
-    yield f"\\data\\\n{said}".encode()
+    header = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
+    yield f"\\data\\\n{header}".encode()
     done = 0
     for n in range(1, len(counts) + 1):
         yield f"\n\\{n}-grams:\n".encode()
-        for some in rows(n, _ROWS):
-            lines = _kernel.arpa_lines(words, *some, n == len(counts))
+        for ngrams in rows(n, _ROWS):
+            lines = _kernel.arpa_lines(words, *ngrams, n == len(counts))
             if n == 1:
                 _check_text(lines)
             yield lines
-            done += len(some.p)
+            done += len(ngrams.p)
             progress(done, sum(counts), "writing")
     yield b"\n\\end\\\n"
 

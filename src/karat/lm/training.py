@@ -13,7 +13,15 @@ from karat import __version__, _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.smoothing import Histograms, HistoryContexts, Katz, KneserNey, Rule, Smoothing, gt_min
+from karat.lm.smoothing import (
+    Estimator,
+    Histograms,
+    HistoryContexts,
+    Katz,
+    KneserNey,
+    Smoothing,
+    gt_min,
+)
 from karat.lm.tables import (
     BOS,
     EOS,
@@ -23,10 +31,10 @@ from karat.lm.tables import (
     VERSION,
     ZERO,
     NgramRows,
+    explain_limits,
     marked,
     model_layouts,
-    not_too_many,
-    signature,
+    model_signature,
     write_rows,
 )
 from karat.progress import Progress, map_in_order, n_threads, silent
@@ -49,7 +57,7 @@ from karat.text.tokens import (
 )
 from karat.text.word_table import word_arrays, word_table
 
-LEAST = 1 << 25
+MIN_MEMORY = 1 << 25
 """The least memory that training is allowed, in bytes, and the least for sorting."""
 
 _PIECE = 1 << 18  # bytes written to a temporary file, or read from one, at a time
@@ -64,17 +72,17 @@ class Memory:
     in memory besides, as far as there is as much again.
     """
 
-    def __init__(self, given: int | None = None) -> None:
-        self.total = as_memory(given, LEAST)
-        self.sequences = self.total // (4 if given is None else 16)
+    def __init__(self, nbytes: int | None = None) -> None:
+        self.total = as_memory(nbytes, MIN_MEMORY)
+        self.sequences = self.total // (4 if nbytes is None else 16)
         """Bytes of what is read from beginning to end that need not be in a file."""
-        self.tables = self.total // (1 if given is None else 16)
+        self.tables = self.total // (1 if nbytes is None else 16)
         """Bytes of the model's tables that need not be in a file."""
         self.piece = _PIECE
 
-    def threads(self, asked: int) -> int:
+    def threads(self, requested: int) -> int:
         """Return how many threads cut text into words, so that a quarter of memory is enough."""
-        return max(1, min(asked, self.total // 4 // (2 * _CUT * (_MAX_BATCH_BYTES >> 4))))
+        return max(1, min(requested, self.total // 4 // (2 * _CUT * (_MAX_BATCH_BYTES >> 4))))
 
     def batch(self, threads: int) -> int:
         """Return the bytes of text that are cut into words at a time."""
@@ -82,13 +90,13 @@ class Memory:
 
     def sorting(self, words: int, vocabulary: int) -> int:
         """Return the bytes for sorting, beside a vocabulary of so many words and bytes."""
-        found = self.total - self.total // 8 - self.sequences - 2 * vocabulary - 64 * words
-        if found < min(LEAST, self.total) // 4:
+        nbytes = self.total - self.total // 8 - self.sequences - 2 * vocabulary - 64 * words
+        if nbytes < min(MIN_MEMORY, self.total) // 4:
             raise InputError(
                 f"{words:,} words are too many for {self.total / 2**30:.2f} GB: "
                 f"allow more memory or limit the vocabulary"
             )
-        return found
+        return nbytes
 
 
 _PURPOSE = "n-grams are sorted there"
@@ -109,11 +117,11 @@ class Scratch:
 
     def training(self, order: int, nbytes: int) -> _kernel.NgramTraining:
         """Return a training that sorts in so many bytes; its files are closed with the others."""
-        made = _kernel.NgramTraining(
+        training = _kernel.NgramTraining(
             self.open, order, nbytes, self.memory.sequences, self.memory.piece
         )
-        self._held.callback(made.close)
-        return made
+        self._held.callback(training.close)
+        return training
 
     @staticmethod
     def writing() -> AbstractContextManager[None]:
@@ -157,7 +165,7 @@ def token_batches(
     *,
     threads: int | None = None,
     progress: Progress = silent,
-    what: str = "reading",
+    step_name: str = "reading",
     nbytes: int = BYTES_PER_BATCH,
 ) -> Iterator[Batch]:
     """Yield the batches of all sources; only a few are held at a time.
@@ -165,7 +173,9 @@ def token_batches(
     `nbytes` is the size of a batch, unless it is one long segment.
     """
     most = SEGMENTS_PER_BATCH, nbytes
-    jobs = [(one, *ends) for one in sources if len(one) for ends in batches([one], *most)]
+    jobs = [
+        (source, *ends) for source in sources if len(source) for ends in batches([source], *most)
+    ]
     total, done = sum(map(len, sources)), 0
 
     def cut(job: tuple[Segments, int, int]) -> Batch:
@@ -183,7 +193,7 @@ def token_batches(
         yield batch
         job[0].release(job[1], job[2])
         done += len(batch[0].offsets) - 1
-        progress(done, total, what)
+        progress(done, total, step_name)
 
 
 class Cutoff(NamedTuple):
@@ -216,12 +226,14 @@ def count_text(
     cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
-    known = _known(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
-    vocab = _new_vocab() if known is None else known
+    fixed_vocab = (
+        _select_vocab(sources, recipe, cutoff, memory, **work) if cutoff != Cutoff() else None
+    )
+    vocab = _new_vocab() if fixed_vocab is None else fixed_vocab
     ngrams = scratch.training(order, memory.sorting(len(vocab), vocab.bytes()))
-    with scratch.writing(), not_too_many("train on less text"):
-        for tokens, words in token_batches(sources, recipe, what="counting", **work):
-            ids = _ids(vocab, words, grow=known is None)
+    with scratch.writing(), explain_limits("train on less text"):
+        for tokens, words in token_batches(sources, recipe, step_name="counting", **work):
+            ids = _word_ids(vocab, words, grow=fixed_vocab is None)
             ngrams.limit(memory.sorting(len(vocab), vocab.bytes()))
             ngrams.add(ids[tokens.ids], tokens.offsets)
         ngrams.merge(len(vocab), lambda: progress(ngrams.done, ngrams.total, "merging"))
@@ -237,26 +249,26 @@ def _new_vocab() -> _kernel.Vocab:
     return vocab
 
 
-def _ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
+def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
     """Return the ids of a batch's words; what looks like `<s>` or `</s>` in a text is unknown."""
     ids = vocab.merge(words) if grow else vocab.find(words.words(0, len(words)))
     return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
 
-def _known(
+def _select_vocab(
     texts: Sequence[Segments], recipe: Recipe, cutoff: Cutoff, memory: Memory, **work: Any
 ) -> _kernel.Vocab:
     """Return the words to keep: by falling count, of equal ones the first in the text first."""
     vocab, counts = _new_vocab(), np.zeros(0, np.int64)
-    for tokens, words in token_batches(texts, recipe, what="words", **work):
-        ids = _ids(vocab, words, grow=True)
+    for tokens, words in token_batches(texts, recipe, step_name="words", **work):
+        ids = _word_ids(vocab, words, grow=True)
         memory.sorting(len(vocab), vocab.bytes())
-        here = np.bincount(ids[tokens.ids], minlength=len(vocab))
-        here[: len(counts)] += counts
-        counts = here
+        batch_counts = np.bincount(ids[tokens.ids], minlength=len(vocab))
+        batch_counts[: len(counts)] += counts
+        counts = batch_counts
     ranked = np.argsort(-counts[EOS + 1 :], kind="stable")[: cutoff.size] + EOS + 1
-    kept = ranked[counts[ranked] >= cutoff.min_count]
-    return vocab.chosen(np.concatenate([np.arange(EOS + 1), kept]).astype(np.int32))
+    selected = ranked[counts[ranked] >= cutoff.min_count]
+    return vocab.chosen(np.concatenate([np.arange(EOS + 1), selected]).astype(np.int32))
 
 
 if TYPE_CHECKING:
@@ -268,25 +280,27 @@ SMOOTHING: dict[str, Callable[[], Smoothing]] = {"kneser-ney": KneserNey, "katz"
 """Name -> a smoothing for one model."""
 
 
-def check_min_counts(order: int, smoothing: str, given: Sequence[int] | None) -> tuple[int, ...]:
+def check_min_counts(
+    order: int, smoothing: str, requested: Sequence[int] | None
+) -> tuple[int, ...]:
     """Return the smallest count of the n-grams that are kept, for each length: never falling.
 
     So the n-grams within a kept n-gram are kept too. The default keeps all with Kneser-Ney; with
     Katz it is SRILM's.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
-    if given is None:
+    if requested is None:
         return tuple(gt_min(n) if smoothing == "katz" else 1 for n in range(1, order + 1))
-    found = tuple(given)
-    shown = ",".join(map(str, found))
-    if len(found) != order or found[:1] != (1,):
+    min_counts = tuple(requested)
+    text = ",".join(map(str, min_counts))
+    if len(min_counts) != order or min_counts[:1] != (1,):
         raise InputError(
-            f"min_counts={shown}: expected {order} numbers, one for each length, the first of them "
+            f"min_counts={text}: expected {order} numbers, one for each length, the first of them "
             f"1 (for rare words, limit the vocabulary)"
         )
-    if any(low > high for low, high in pairwise(found)):
-        raise InputError(f"min_counts={shown}: expected numbers that do not fall")
-    return found
+    if any(low > high for low, high in pairwise(min_counts)):
+        raise InputError(f"min_counts={text}: expected numbers that do not fall")
+    return min_counts
 
 
 class EstimatedModel(NamedTuple):
@@ -309,18 +323,23 @@ def estimate(
     counts = ngrams.words()
     p = chosen.words(counts, counts if counted.order == 1 else ngrams.preceding())
     for n in range(2, counted.order + 1):
-        seen = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
-        rule = chosen.rule(n, seen, len(counts))
+        histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
+        rule = chosen.rule(n, histograms, len(counts))
         with scratch.writing():
             _estimate_length(ngrams, n, p, rule, min_counts[n - 1], progress)
-    logs = _logs(p)
+    logs = _log10(p)
     logs[BOS] = ZERO
     backoff = ngrams.word_backoffs() if counted.order > 1 else np.full(len(p), -0.0, np.float32)
     return EstimatedModel(logs, backoff, tuple(chosen.notes))
 
 
 def _estimate_length(
-    ngrams: _kernel.NgramTraining, n: int, p: Floats, rule: Rule, least: int, progress: Progress
+    ngrams: _kernel.NgramTraining,
+    n: int,
+    p: Floats,
+    rule: Estimator,
+    min_count: int,
+    progress: Progress,
 ) -> None:
     """Estimate the n-grams of one length, batches of whole contexts at a time."""
 
@@ -332,16 +351,16 @@ def _estimate_length(
         some = HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))
         if not some.size:
             break
-        keep = some.counts >= least
-        found, weights = rule(some, keep)
+        keep = some.counts >= min_count
+        probabilities, weights = rule(some, keep)
         is_context = np.bincount(some.contexts, keep, some.size) > 0
-        ngrams.put(found, _logs(found), marked(_logs(weights), is_context), check)
+        ngrams.put(probabilities, _log10(probabilities), marked(_log10(weights), is_context), check)
         check()
     ngrams.scatter(check)
     check()
 
 
-def _logs(values: Floats) -> Logarithms:
+def _log10(values: Floats) -> Logarithms:
     return np.maximum(quick_log(values) / log(10), ZERO).astype(np.float32)
 
 
@@ -378,11 +397,11 @@ class TrainedLanguageModel:
 
     def arrays(self) -> dict[str, Stored]:
         """Return the arrays of the model; large ones are in files."""
-        with not_too_many("write ARPA text, raise min_counts, or train on less text"):
+        with explain_limits("write ARPA text, raise min_counts, or train on less text"):
             for many in self.counts[1:]:
                 _kernel.lm_table_slots(many)
-        made = {"p": self._estimated.p, "backoff": self._estimated.backoff}
-        found: dict[str, Stored] = {**made}
+        word_logs = {"p": self._estimated.p, "backoff": self._estimated.backoff}
+        arrays: dict[str, Stored] = {**word_logs}
         room, ngrams = self._scratch.memory.tables, self._counted.ngrams
         for n in range(2, self._counted.order + 1):
             with self._scratch.writing():
@@ -390,14 +409,16 @@ class TrainedLanguageModel:
             self._check()
             if table is not None:
                 room -= table.nbytes
-            found[f"table_{n}"] = FileArray(*ngrams.table_file(n)) if table is None else table
-        found |= word_arrays(self._counted.vocab, "words")
-        return {name: found[name] for name in model_layouts(self._counted.order)}
+            arrays[f"table_{n}"] = FileArray(*ngrams.table_file(n)) if table is None else table
+        arrays |= word_arrays(self._counted.vocab, "words")
+        return {name: arrays[name] for name in model_layouts(self._counted.order)}
 
     def mapped(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model; large ones are mapped from unnamed files."""
         parts = self.arrays().items()
-        return {name: one.mapped() if isinstance(one, FileArray) else one for name, one in parts}
+        return {
+            name: array.mapped() if isinstance(array, FileArray) else array for name, array in parts
+        }
 
     def save(self, path: FilePath) -> None:
         """Write the binary form."""
@@ -408,7 +429,7 @@ class TrainedLanguageModel:
         words = word_table(word_arrays(self._counted.vocab, "words"), "words")
         write_rows(path, words, self.counts, self._rows, self._progress)
 
-    def _rows(self, n: int, most: int) -> Iterator[NgramRows]:
+    def _rows(self, n: int, max_rows: int) -> Iterator[NgramRows]:
         """Yield the n-grams of one length, at most so many at a time."""
         if n == 1:
             p, backoff = self._estimated.p, self._estimated.backoff
@@ -416,12 +437,12 @@ class TrainedLanguageModel:
             return
         with self._scratch.writing():
             rows = self._counted.ngrams.rows(n, self._least(n))
-            while len((some := NgramRows(*rows.next(most))).p):
-                yield some
+            while len((ngrams := NgramRows(*rows.next(max_rows))).p):
+                yield ngrams
 
 
 @contextmanager
-def trained(
+def train_ngrams(
     texts: TrainingTexts,
     order: int = 5,
     smoothing: str = "kneser-ney",
@@ -458,9 +479,9 @@ def trained(
     with Scratch(memory if isinstance(memory, Memory) else Memory(memory)) as scratch:
         work: dict[str, Any] = {"threads": threads, "progress": progress}
         counted = count_text(as_sources(texts), order, recipe, cutoff, scratch, **work)
-        found = estimate(counted, smoothing, least, scratch, progress)
-        about |= {"notes": list(found.notes), "karat": __version__}
-        yield TrainedLanguageModel(about, counted, found, scratch, progress)
+        estimates = estimate(counted, smoothing, least, scratch, progress)
+        about |= {"notes": list(estimates.notes), "karat": __version__}
+        yield TrainedLanguageModel(about, counted, estimates, scratch, progress)
 
 
 class NgramCount(NamedTuple):
@@ -497,14 +518,16 @@ def train_model(
     """
     place = os.fspath(path)
     check_writable(place)
-    with trained(texts, order, progress=progress, **settings) as made:
+    with train_ngrams(texts, order, progress=progress, **settings) as trained_model:
         if arpa or os.path.splitext(place.removesuffix(".gz"))[1] == ".arpa":
-            made.write_arpa(place)
+            trained_model.write_arpa(place)
             digest = file_digest(place) if os.path.isfile(place) else ""
         else:
-            made.save(place)
+            trained_model.save(place)
             digest = store_digest(place, KIND) if os.path.isfile(place) else ""
-        counts = zip(made.counts, made.about["min_counts"], strict=True)
-        rows = tuple(NgramCount(n, *found) for n, found in enumerate(counts, 1))
-        notes = tuple(made.about["notes"])
-        return TrainedModel(place, rows, made.about, notes, signature(made.about, digest))
+        counts = zip(trained_model.counts, trained_model.about["min_counts"], strict=True)
+        rows = tuple(NgramCount(n, *count_and_min) for n, count_and_min in enumerate(counts, 1))
+        notes = tuple(trained_model.about["notes"])
+        return TrainedModel(
+            place, rows, trained_model.about, notes, model_signature(trained_model.about, digest)
+        )

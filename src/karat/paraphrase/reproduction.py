@@ -19,10 +19,10 @@ from karat.paraphrase.pem.evaluation import (
     NO_CONTROLS,
     Correlation,
     ParaphraseEvaluation,
+    correlate_judges,
     evaluate_paraphrases,
     good_dissimilarity,
     judge_columns,
-    judge_pairs,
     resampled_r,
     resampled_system_r,
     without_controls,
@@ -60,18 +60,18 @@ BEST, WORST = 5.0, 1.0
 Row = tuple[str, str, str, str, float]
 
 
-def judged_translations(given: EvalSet) -> EvalSet:
+def judged_translations(translations: EvalSet) -> EvalSet:
     """Return the first outputs of a set with MQM errors as paraphrases of its reference.
 
     A criterion is 5 minus the penalty by each rater, at least 1. Nobody judged dissimilarity: it is
     1 + 4 (1 - F1 of the texts' own n-grams).
     """
-    originals = [texts[0] for texts in given.references][:ORIGINALS]
-    systems = {name: list(texts[:ORIGINALS]) for name, texts in given.systems.items()}
-    judgements = [*_criteria(given, systems), *_dissimilarities(originals, systems)]
+    originals = [texts[0] for texts in translations.references][:ORIGINALS]
+    systems = {name: list(texts[:ORIGINALS]) for name, texts in translations.systems.items()}
+    judgements = [*_criteria(translations, systems), *_dissimilarities(originals, systems)]
     scales = [Dimension(name, low=WORST, high=BEST) for name in (*CRITERIA, "dissimilarity")]
     return make_evalset(
-        given.name,
+        translations.name,
         systems,
         references=originals,
         sources=originals,
@@ -80,10 +80,12 @@ def judged_translations(given: EvalSet) -> EvalSet:
     )
 
 
-def _criteria(given: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
+def _criteria(translations: EvalSet, systems: Mapping[str, Sequence[str | None]]) -> Iterator[Row]:
     for criterion, errors in CRITERIA.items():
-        for rater in given.judgements.judges:
-            scores = BEST + given.rated_by(rater, errors)  # penalties, turned: more is better
+        for rater in translations.judgements.judges:
+            scores = BEST + translations.rated_by(
+                rater, errors
+            )  # penalties, turned: more is better
             for s, name in enumerate(systems):
                 for i, value in enumerate(scores[s, :ORIGINALS].tolist(), 1):
                     if not np.isnan(value):
@@ -99,10 +101,10 @@ def _dissimilarities(
             yield name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value
 
 
-def reference_as_original(given: EvalSet) -> EvalSet:
+def reference_as_original(evalset: EvalSet) -> EvalSet:
     """Return a set whose reference, in lower case as its outputs are, is the original."""
-    originals = [texts[0].lower() for texts in given.references]
-    return replace(given, sources=tuple(originals))
+    originals = [texts[0].lower() for texts in evalset.references]
+    return replace(evalset, sources=tuple(originals))
 
 
 CITATION = (
@@ -156,16 +158,16 @@ class PemTables(NamedTuple):
 def reproduce_pem(request: Request) -> Reproduction:
     """Train the paper's form of PEM, and set it beside the judges as the paper does."""
     real = request.data.holds_all([KNOWN[SET].place, PARALLEL])
-    one = _real(request) if real else _bundled(request)
+    tables = _evaluate_real_data(request) if real else _evaluate_bundled_data(request)
     return Reproduction(
         name="pem",
         paper=CITATION,
-        data=(one.name,),
-        rows=(_worked(), *_numbers(one)),
-        conclusions=tuple(_conclusions(one, request.seed)),
-        differs=tuple(_differs(one, real)),
-        settings={**request.settings, **one.found.settings},
-        signatures={"pem": one.found.signature},
+        data=(tables.name,),
+        rows=(_worked_example(), *_reproduced_numbers(tables)),
+        conclusions=tuple(_conclusions(tables, request.seed)),
+        differs=tuple(_differences(tables, real)),
+        settings={**request.settings, **tables.found.settings},
+        signatures={"pem": tables.found.signature},
         invented="" if real else "The paraphrases and judgements are invented.",
         remarks=(
             "Correlations are Pearson's. With controls, whose scores are fixed and easy to tell, "
@@ -176,27 +178,29 @@ def reproduce_pem(request: Request) -> Reproduction:
     )
 
 
-def _real(request: Request) -> PemTables:
+def _evaluate_real_data(request: Request) -> PemTables:
     text = read_parallel(request.data / PARALLEL)
     pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
     work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
     model = train_pem(pivots, form="paper", generate=False, **work)
-    known = KNOWN[SET]
-    options = {**known.options, "leave_out": ()}  # the other reference is a paraphrase, too
-    place = request.data / known.place
-    given = load_evalset(place, known.format, name=SET, progress=request.progress, **options)
-    found = _evaluated(judged_translations(given), model, TRAINED, request)
+    known_set = KNOWN[SET]
+    options = {**known_set.options, "leave_out": ()}  # the other reference is a paraphrase, too
+    place = request.data / known_set.place
+    translations = load_evalset(
+        place, known_set.format, name=SET, progress=request.progress, **options
+    )
+    evaluation = _evaluate_model(judged_translations(translations), model, TRAINED, request)
     judges = _judges(request) if request.data.has(KNOWN[JUDGES].place) else None
-    return PemTables(SET, found, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
+    return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
-def _bundled(request: Request) -> PemTables:
+def _evaluate_bundled_data(request: Request) -> PemTables:
     evalset = load_evalset(DEMO, progress=request.progress)
-    found = _evaluated(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
-    return PemTables(DEMO, found, "the small bundled model", (DEMO, [*found.inter_judge]))
+    evaluation = _evaluate_model(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
+    return PemTables(DEMO, evaluation, "the small bundled model", (DEMO, [*evaluation.inter_judge]))
 
 
-def _evaluated(
+def _evaluate_model(
     evalset: Any, model: PEM, train_first: int, request: Request
 ) -> ParaphraseEvaluation:
     return evaluate_paraphrases(
@@ -215,26 +219,28 @@ def _evaluated(
 
 def _judges(request: Request) -> tuple[str, list[Correlation]]:
     evalset = reference_as_original(request.evalset(JUDGES))
-    pairs = judge_pairs(judged_rows(evalset, "adequacy"))
+    pairs = correlate_judges(judged_rows(evalset, "adequacy"))
     return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
 
 
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _worked() -> ReproducedNumber:
+def _worked_example() -> ReproducedNumber:
     """Return the pivot F1 of the paper's example."""
-    found = pivot_statistics(_table(), [EXAMPLE[0]], [EXAMPLE[1]], PivotSettings(edge=0))
-    ours, own = float(pooled_f1(found)[0]), "the paper's example"
-    return ReproducedNumber("section 4.3", "pivot F1", "F1", 0.38, ours, own)
+    stats = pivot_statistics(_table(), [EXAMPLE[0]], [EXAMPLE[1]], PivotSettings(edge=0))
+    value, data = float(pooled_f1(stats)[0]), "the paper's example"
+    return ReproducedNumber("section 4.3", "pivot F1", "F1", 0.38, value, data)
 
 
 def _table() -> PhraseTable:
     """Return the phrase table of the paper's example."""
     phrases, phrase_words = _ragged([phrase for phrase, _, _ in EXAMPLE_TABLE])
-    others, other_words = _ragged([translation for _, translation, _ in EXAMPLE_TABLE])
+    translations, other_words = _ragged([translation for _, translation, _ in EXAMPLE_TABLE])
     counts = np.array([count for _, _, count in EXAMPLE_TABLE], dtype=np.int64)
-    pairs = PhraseCounts(phrases.ids, phrases.offsets, others.ids, others.offsets, counts)
+    pairs = PhraseCounts(
+        phrases.ids, phrases.offsets, translations.ids, translations.offsets, counts
+    )
     return PhraseTable.from_counts(
         pairs, phrase_words, other_words, {"source": PLAIN, "pivot": PLAIN}
     )
@@ -243,70 +249,78 @@ def _table() -> PhraseTable:
 def _ragged(texts: Sequence[str]) -> tuple[Ragged, Vocab]:
     """Return texts as numbers of their words."""
     vocab, words = Vocab(), [text.split() for text in texts]
-    ids = vocab.add([word for each in words for word in each])
+    ids = vocab.add([word for text_words in words for word in text_words])
     return Ragged(ids, np.array([0, *accumulate(map(len, words))], dtype=np.int64)), vocab
 
 
-def _numbers(one: PemTables) -> Iterator[ReproducedNumber]:
-    if one.judges is not None:
-        yield from _between_judges(one.judges[0], 0, [pair.pearson for pair in one.judges[1]])
-    if one.name == DEMO:
-        systems = [pair.pearson_systems for pair in one.found.inter_judge]
+def _reproduced_numbers(tables: PemTables) -> Iterator[ReproducedNumber]:
+    if tables.judges is not None:
+        yield from _between_judges(tables.judges[0], 0, [pair.pearson for pair in tables.judges[1]])
+    if tables.name == DEMO:
+        systems = [pair.pearson_systems for pair in tables.found.inter_judge]
     else:
-        systems = between_system_means(one.found.judged)
-    yield from _between_judges(one.name, 1, systems)
-    for row in one.found.criteria:
-        yield from _both("Table 2", f"{row.first} and overall", TABLE_2[row.first], row, one.name)
-    for row in one.found.rows:
+        systems = between_system_means(tables.found.judged)
+    yield from _between_judges(tables.name, 1, systems)
+    for row in tables.found.criteria:
+        yield from _correlation_numbers(
+            "Table 2", f"{row.first} and overall", TABLE_2[row.first], row, tables.name
+        )
+    for row in tables.found.rows:
         if row.first == "PEM" and not row.second.startswith("judge "):
-            known = () if row.second.endswith(NO_CONTROLS) else TABLE_3
-            yield from _both("Table 3", f"PEM and {row.second}", known, row, one.name)
-    yield from _single_judges(one)
-    said = "the paper's is of other data, MetricsMATR 2008"
-    for row in one.found.alone:
+            paper_values = () if row.second.endswith(NO_CONTROLS) else TABLE_3
+            yield from _correlation_numbers(
+                "Table 3", f"PEM and {row.second}", paper_values, row, tables.name
+            )
+    yield from _single_judges(tables)
+    remark = "the paper's is of other data, MetricsMATR 2008"
+    for row in tables.found.alone:
         paper = None if row.second.endswith(NO_CONTROLS) else BLEU_ELSEWHERE
         item = "BLEU alone" if paper else f"BLEU alone, {NO_CONTROLS}"
-        number = ReproducedNumber("section 6.2", item, "r, sentences", paper, row.pearson, one.name)
-        yield number._replace(detail=said if paper else "")
+        number = ReproducedNumber(
+            "section 6.2", item, "r, sentences", paper, row.pearson, tables.name
+        )
+        yield number._replace(detail=remark if paper else "")
 
 
-def _single_judges(one: PemTables) -> Iterator[ReproducedNumber]:
+def _single_judges(tables: PemTables) -> Iterator[ReproducedNumber]:
     """Yield the rows of Table 3 for single judges, each compared with the paper's mean."""
-    for row in one.found.rows:
+    for row in tables.found.rows:
         if row.first != "PEM" or not row.second.startswith("judge "):
             continue
-        if row.rows < (COMMON if one.name == SET else 3):
+        if row.rows < (COMMON if tables.name == SET else 3):
             continue
         values = row.pearson, row.pearson_systems
-        for measure, papers, ours in zip(MEASURES, TABLE_3_JUDGES.values(), values, strict=True):
+        for measure, papers, value in zip(MEASURES, TABLE_3_JUDGES.values(), values, strict=True):
             detail = f"{min(papers)} to {max(papers)} in the paper; {row.rows:,} pairs here"
             number = ReproducedNumber(
-                "Table 3", f"PEM and {row.second}", measure, mean(papers), ours, one.name
+                "Table 3", f"PEM and {row.second}", measure, mean(papers), value, tables.name
             )
-            if not isnan(ours):
+            if not isnan(value):
                 yield number._replace(detail=detail)
 
 
-def _both(
-    where: str, item: str, known: Sequence[float], row: Correlation, data: str
+def _correlation_numbers(
+    location: str, item: str, paper_values: Sequence[float], row: Correlation, data: str
 ) -> Iterator[ReproducedNumber]:
     """Yield a correlation over sentences, and over systems."""
-    ours = row.pearson, row.pearson_systems
-    padded = [*known, None, None]
-    for measure, paper, value in zip(MEASURES, padded, ours, strict=False):
-        yield ReproducedNumber(where, item, measure, paper, value, data)
+    values = row.pearson, row.pearson_systems
+    padded = [*paper_values, None, None]
+    for measure, paper, value in zip(MEASURES, padded, values, strict=False):
+        yield ReproducedNumber(location, item, measure, paper, value, data)
 
 
 def _between_judges(data: str, level: int, values: Sequence[float]) -> Iterator[ReproducedNumber]:
     """Yield the median of the correlations of pairs of judges, if there are any."""
-    known = [value for value in values if not isnan(value)]
-    if not known:
+    correlations = [value for value in values if not isnan(value)]
+    if not correlations:
         return
     papers = list(TABLE_1.values())[level]
     detail = f"{min(papers)} to {max(papers)} in the paper"
-    detail += f"; here the median of {len(known):,}" if len(known) > 1 else ""
+    detail += f"; here the median of {len(correlations):,}" if len(correlations) > 1 else ""
     item = "two judges, overall" if data in (DEMO, SET) else "two judges"
-    number = ReproducedNumber("Table 1", item, MEASURES[level], mean(papers), median(known), data)
+    number = ReproducedNumber(
+        "Table 1", item, MEASURES[level], mean(papers), median(correlations), data
+    )
     yield number._replace(detail=detail)
 
 
@@ -315,24 +329,26 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
 
     Judges of fewer than `COMMON` outputs are left out, and so are pairs with two common systems.
     """
-    columns = [column for column in judge_columns(judged).values() if _count(column) >= COMMON]
+    columns = [
+        column for column in judge_columns(judged).values() if _count_scores(column) >= COMMON
+    ]
     number, systems = {name: k for k, name in enumerate(judged.evalset.systems)}, judged.systems
     at = np.array([number[name] for name in systems])
     means = []
     for column in columns:
-        known = ~np.isnan(column)
-        count = np.bincount(at[known], minlength=len(number))
-        total = np.bincount(at[known], column[known], minlength=len(number))
+        has_score = ~np.isnan(column)
+        count = np.bincount(at[has_score], minlength=len(number))
+        total = np.bincount(at[has_score], column[has_score], minlength=len(number))
         means.append(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-    found = []
+    correlations = []
     for first, second in combinations(means, 2):
         both = ~(np.isnan(first) | np.isnan(second))
         if both.sum() > 2:
-            found.append(pearson(first[both], second[both]))
-    return found
+            correlations.append(pearson(first[both], second[both]))
+    return correlations
 
 
-def _count(column: Floats) -> int:
+def _count_scores(column: Floats) -> int:
     return int((~np.isnan(column)).sum())
 
 
@@ -360,9 +376,9 @@ class Evidence(NamedTuple):
         return f"{self.values}, margin {self.margin:.3f} {ends}"
 
 
-def _conclusions(one: PemTables, seed: int) -> Iterator[Conclusion]:
+def _conclusions(tables: PemTables, seed: int) -> Iterator[Conclusion]:
     """Yield the conclusions; one that holds or fails does so with control pairs and without."""
-    for where, claim, measure in (
+    for section, claim, measure in (
         (
             "section 5.3",
             "Overall quality agrees with adequacy more than with fluency.",
@@ -385,22 +401,28 @@ def _conclusions(one: PemTables, seed: int) -> Iterator[Conclusion]:
             _systems_and_sentences,
         ),
     ):
-        every, real = (measure(one.found, controls, seed) for controls in (True, False))
+        with_controls, without_controls_evidence = (
+            measure(tables.found, controls, seed) for controls in (True, False)
+        )
         yield Conclusion(
-            where, claim, combined_verdict(every, real), _both_ways(every, real), one.name
+            section,
+            claim,
+            combined_verdict(with_controls, without_controls_evidence),
+            _describe_evidence(with_controls, without_controls_evidence),
+            tables.name,
         )
 
 
-def combined_verdict(every: Evidence, real: Evidence) -> str:
+def combined_verdict(with_controls: Evidence, real: Evidence) -> str:
     """Return the verdict that all pairs and those without controls agree on.
 
     The scores of controls are fixed and easy to tell: what rests on them alone is undecided.
     """
-    return every.verdict if every.verdict == real.verdict else UNDECIDED
+    return with_controls.verdict if with_controls.verdict == real.verdict else UNDECIDED
 
 
-def _both_ways(every: Evidence, real: Evidence) -> str:
-    return f"with controls: {every}; without: {real}"
+def _describe_evidence(with_controls: Evidence, real: Evidence) -> str:
+    return f"with controls: {with_controls}; without: {real}"
 
 
 def _evidence(values: str, margins: Floats) -> Evidence:
@@ -409,50 +431,52 @@ def _evidence(values: str, margins: Floats) -> Evidence:
     return Evidence(values, float(margins[0]), low, high)
 
 
-def _with_overall(found: ParaphraseEvaluation, column: Floats, controls: bool, seed: int) -> Floats:
+def _with_overall(
+    evaluation: ParaphraseEvaluation, column: Floats, controls: bool, seed: int
+) -> Floats:
     """Return r of a column and overall quality, and its resamples."""
-    judged = found.judged
-    kept = column if controls else without_controls(judged, column)
-    return resampled_r(judged, kept, judged.human, seed=seed)
+    judged = evaluation.judged
+    selected = column if controls else without_controls(judged, column)
+    return resampled_r(judged, selected, judged.human, seed=seed)
 
 
-def _adequacy_and_fluency(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+def _adequacy_and_fluency(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
     adequacy, fluency = (
-        _with_overall(found, found.judged.values(name), controls, seed)
+        _with_overall(evaluation, evaluation.judged.values(name), controls, seed)
         for name in ("adequacy", "fluency")
     )
     values = f"adequacy {adequacy[0]:.3f}, fluency {fluency[0]:.3f}"
     return _evidence(values, np.minimum(adequacy - fluency, fluency))
 
 
-def _dissimilarity(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    r = _with_overall(found, found.judged.values("dissimilarity"), controls, seed)
+def _dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    r = _with_overall(evaluation, evaluation.judged.values("dissimilarity"), controls, seed)
     return _evidence(f"{r[0]:.3f}", -r)
 
 
-def _good_dissimilarity(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    r = _with_overall(found, good_dissimilarity(found.judged), controls, seed)
+def _good_dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    r = _with_overall(evaluation, good_dissimilarity(evaluation.judged), controls, seed)
     return _evidence(f"{r[0]:.3f}", r - STRONG)
 
 
-def _tested(found: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
+def _tested_pairs(evaluation: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
     """Return the tested pairs, and which of all tested ones they are."""
-    rows = np.ones(len(found.tested), np.bool_) if controls else found.tested.real
-    return found.tested.where(rows), rows
+    rows = np.ones(len(evaluation.tested), np.bool_) if controls else evaluation.tested.real
+    return evaluation.tested.where(rows), rows
 
 
-def _pem_and_bleu(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    tested, rows = _tested(found, controls)
+def _pem_and_bleu(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    tested, rows = _tested_pairs(evaluation, controls)
     pem, bleu = (
-        resampled_r(tested, found.measures[name][rows], tested.human, seed=seed)
+        resampled_r(tested, evaluation.measures[name][rows], tested.human, seed=seed)
         for name in ("PEM", "bleu")
     )
     return _evidence(f"PEM {pem[0]:.3f}, BLEU {bleu[0]:.3f}", pem - bleu)
 
 
-def _systems_and_sentences(found: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
-    tested, rows = _tested(found, controls)
-    columns = found.measures["PEM"][rows], tested.human
+def _systems_and_sentences(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:
+    tested, rows = _tested_pairs(evaluation, controls)
+    columns = evaluation.measures["PEM"][rows], tested.human
     systems, sentences = (r(tested, *columns, seed=seed) for r in (resampled_system_r, resampled_r))
     return _evidence(f"systems {systems[0]:.3f}, sentences {sentences[0]:.3f}", systems - sentences)
 
@@ -464,9 +488,9 @@ STRONG = 0.5
 # -------------------------------------------------------------------------------- differences
 
 
-def _differs(one: PemTables, real: bool) -> Iterator[Difference]:
-    pairs = one.found.rows[0]
-    tested = f"{one.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
+def _differences(tables: PemTables, real: bool) -> Iterator[Difference]:
+    pairs = tables.found.rows[0]
+    tested = f"{tables.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
     yield Difference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
     if real:
         yield Difference("original", "a human translation", "a reference translation (refB)")
@@ -479,15 +503,15 @@ def _differs(one: PemTables, real: bool) -> Iterator[Difference]:
         yield Difference("dissimilarity", "judged", "1 + 4 (1 - F1 of n-grams), by machine")
     else:
         yield Difference("judgements", "3 judges, 5-point scales", "2 invented judges")
-    if one.judges is not None and real:
-        yield Difference("Table 1, sentences", "overall scores of the same pairs", one.judges[0])
+    if tables.judges is not None and real:
+        yield Difference("Table 1, sentences", "overall scores of the same pairs", tables.judges[0])
     if real:
         yield Difference(
             "Table 1, systems",
             "all judges judged all pairs",
             "means of raters of different outputs",
         )
-    yield Difference("parallel text", "FBIS Chinese-English, 250,000 pairs", one.text)
+    yield Difference("parallel text", "FBIS Chinese-English, 250,000 pairs", tables.text)
     yield Difference(
         "pivot words", "Chinese words", "Chinese characters" if real else "French words"
     )

@@ -14,11 +14,11 @@ from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
-from karat.paraphrase.pem.metrics import opened
+from karat.paraphrase.pem.metrics import open_table
 from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
-from karat.paraphrase.table.phrase_table import PIVOT, said
+from karat.paraphrase.table.phrase_table import PIVOT, describe_recipe
 from karat.paraphrase.table.training import train_pivot
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -70,9 +70,9 @@ def write_controls(
     check_free(Path(path))
     if not isinstance(evalset, EvalSet):
         evalset = load_evalset(evalset, progress=progress)
-    found = add_controls(evalset, dimension, seed)
-    save_evalset(found, path)
-    row = FileRow(os.fspath(path), repr(found))
+    with_controls = add_controls(evalset, dimension, seed)
+    save_evalset(with_controls, path)
+    row = FileRow(os.fspath(path), repr(with_controls))
     return WrittenFile((row,), {"dimension": dimension, "seed": seed})
 
 
@@ -91,10 +91,13 @@ def convert_table(
     check_choice("stem", stem, stemmers())
     check_choice("tok", tok, TOKENIZERS)
     if is_store(source):
-        table = opened(os.fspath(source))
+        table = open_table(os.fspath(source))
         write_moses(table, path)
     else:
-        about = {"source": said(Recipe(tok, "lower", stem)), "pivot": said(PIVOT)}
+        about = {
+            "source": describe_recipe(Recipe(tok, "lower", stem)),
+            "pivot": describe_recipe(PIVOT),
+        }
         table = read_moses(source, about, progress=progress)
         table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
@@ -122,14 +125,19 @@ def make_table(
     files; the table is the same.
     """
     check_choice("stem", stem, stemmers())
-    for one in (tok, pivot_tok):
-        check_choice("tok", one, TOKENIZERS)
+    for tokenizer in (tok, pivot_tok):
+        check_choice("tok", tokenizer, TOKENIZERS)
     text = read_parallel(source, pivot, progress, as_text=as_text)
     recipes = Recipe(tok, "lower", stem), Recipe(pivot_tok, "lower")
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-    how = aligner or Aligner()
-    table = train_pivot([text], *recipes, aligner=how, **work)
+    settings_of_aligner = aligner or Aligner()
+    table = train_pivot([text], *recipes, aligner=settings_of_aligner, **work)
     table.save(path)
     row = FileRow(os.fspath(path), f"{table.pairs:,} pairs of {len(table):,} phrases")
-    settings = {"stem": stem, "tok": tok, "pivot_tok": pivot_tok, "aligner": str(how)}
+    settings = {
+        "stem": stem,
+        "tok": tok,
+        "pivot_tok": pivot_tok,
+        "aligner": str(settings_of_aligner),
+    }
     return WrittenFile((row,), settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,16 +13,16 @@ from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import ADJUDICATED
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import Contents, pseudonym
-from karat.studio.export.sets import NUGGETS
 from karat.studio.export.spans import csv_line
-from karat.studio.export.values import decided_label, dimensions_of, values_of
-from karat.studio.live.state import remembered
+from karat.studio.export.values import all_values
+from karat.studio.live.state import remember
 from karat.studio.store.projects import REVEALED, project
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
+from karat.studio.tasks import NUGGETS
 
 Scores = Mapping[int, Mapping[str, float]]
 """Output -> dimension -> score."""
@@ -31,41 +30,41 @@ Scores = Mapping[int, Mapping[str, float]]
 
 def score_names(settings: ProjectSettings) -> list[str]:
     """Return the dimensions in which outputs have scores; for nuggets, the share supported."""
-    nuggets = [NUGGETS] if NUGGETS in settings.tasks else []
-    return [one.name for one in dimensions_of(settings)] + nuggets
+    nuggets = [NUGGETS.name] if settings.has(NUGGETS) else []
+    return [dimension.name for dimension in settings.dimensions] + nuggets
 
 
 def output_scores(store: Store) -> Scores:
     """Return the scores of all outputs that somebody judged."""
-    return remembered(store, "scores", _mean_scores)
+    return remember(store, "scores", _mean_scores)
 
 
 def _mean_scores(contents: Contents) -> Scores:
-    said: dict[tuple[int, str], list[float]] = defaultdict(list)
-    settled: dict[tuple[int, str], float] = {}
-    for one in values_of(contents):
-        if one.kind == ADJUDICATED:
-            settled[one.output, one.dimension] = one.value
+    people: dict[tuple[int, str], list[float]] = defaultdict(list)
+    adjudicated: dict[tuple[int, str], float] = {}
+    for row in all_values(contents):
+        if row.kind == ADJUDICATED:
+            adjudicated[row.output, row.dimension] = row.value
         else:
-            said[one.output, one.dimension].append(one.value)
-    found: dict[int, dict[str, float]] = defaultdict(dict)
-    for (output, name), values in said.items():
-        found[output][name] = settled.get((output, name), fmean(values))
+            people[row.output, row.dimension].append(row.value)
+    scores: dict[int, dict[str, float]] = defaultdict(dict)
+    for (output, name), values in people.items():
+        scores[output][name] = adjudicated.get((output, name), fmean(values))
     for output, share in _nugget_shares(contents):
-        found[output][NUGGETS] = share
-    return dict(found)
+        scores[output][NUGGETS.name] = share
+    return dict(scores)
 
 
 def _nugget_shares(contents: Contents) -> Iterator[tuple[int, float]]:
     """Yield the mean label of the nuggets of each response."""
-    said: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in contents.of_task(NUGGETS):
-        for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
-            said[output][nugget].append(value)
-    for decision in contents.decided(NUGGETS):
-        if decision.output in said:
-            said[decision.output][decision.about] = [decided_label(decision)]
-    for output, labels in said.items():
+    labels_by_output: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for answer in contents.answers_to(NUGGETS):
+        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
+            labels_by_output[output][nugget].append(value)
+    for decision in contents.decisions_on(NUGGETS):
+        if decision.output in labels_by_output:
+            labels_by_output[decision.output][decision.about] = [NUGGETS.decided_label(decision)]
+    for output, labels in labels_by_output.items():
         if labels:
             yield output, fmean(fmean(values) for values in labels.values())
 
@@ -103,7 +102,7 @@ class SegmentView(NamedTuple):
     outputs: list[SegmentOutput]
     nuggets: dict[str, str]
     """Description by id."""
-    said: list[JudgementView]
+    judgements: list[JudgementView]
     decisions: list[tuple[str, int | None, str, Any]]
     """Task, output, what it is about, and value."""
     previous: int | None
@@ -114,10 +113,9 @@ def segment(store: Store, id: int) -> SegmentView:
     """Return one segment."""
     scores = output_scores(store)
     with store.read() as connection:
-        row = connection.execute(
-            "SELECT segment, source, context, refs FROM item WHERE id = ? AND NOT calibration",
-            (id,),
-        ).fetchone()
+        row = connection.row(
+            "SELECT segment, source, context, refs FROM item WHERE id = ? AND NOT calibration", id
+        )
         if row is None:
             raise InputError(f"there is no segment {id}")
         return SegmentView(
@@ -131,31 +129,31 @@ def segment(store: Store, id: int) -> SegmentView:
         )
 
 
-def _segment_outputs(
-    connection: sqlite3.Connection, id: int, scores: Scores
-) -> list[SegmentOutput]:
-    (state,) = connection.execute("SELECT state FROM project").fetchone()
+def _segment_outputs(connection: StoreConnection, id: int, scores: Scores) -> list[SegmentOutput]:
+    state = connection.value("SELECT state FROM project")
     rows = connection.execute(
         "SELECT id, text, system FROM output WHERE item = ? ORDER BY id", (id,)
     )
     return [
-        SegmentOutput(one, text, system if state == REVEALED else None, dict(scores.get(one, {})))
-        for one, text, system in rows
+        SegmentOutput(
+            output_id, text, system if state == REVEALED else None, dict(scores.get(output_id, {}))
+        )
+        for output_id, text, system in rows
     ]
 
 
 def output_letters(store: Store, items: Iterable[int]) -> dict[int, str]:
     """Return the letter of each output of some items, as pages name outputs before the reveal."""
-    found = {}
+    letters = {}
     with store.read() as connection:
         for item in {*items}:
             rows = connection.execute("SELECT id FROM output WHERE item = ? ORDER BY id", (item,))
             for k, (id,) in enumerate(rows):
-                found[id] = chr(65 + k) if k < 26 else str(k + 1)
-    return found
+                letters[id] = chr(65 + k) if k < 26 else str(k + 1)
+    return letters
 
 
-def _nugget_texts(connection: sqlite3.Connection, id: int) -> dict[str, str]:
+def _nugget_texts(connection: StoreConnection, id: int) -> dict[str, str]:
     rows = connection.execute(
         "SELECT nugget, descriptions, dropped FROM nugget WHERE item = ? "
         "ORDER BY dropped, coalesce(ord, id), id",
@@ -167,7 +165,7 @@ def _nugget_texts(connection: sqlite3.Connection, id: int) -> dict[str, str]:
     }
 
 
-def _judgement_views(connection: sqlite3.Connection, id: int) -> list[JudgementView]:
+def _judgement_views(connection: StoreConnection, id: int) -> list[JudgementView]:
     rows = connection.execute(
         "SELECT j.assessor, a.task, j.value, a.outputs, j.ms, j.time FROM assignment a "
         "JOIN judgement j ON j.id = a.judged WHERE a.item = ? ORDER BY j.id",
@@ -181,7 +179,7 @@ def _judgement_views(connection: sqlite3.Connection, id: int) -> list[JudgementV
     ]
 
 
-def _decisions(connection: sqlite3.Connection, id: int) -> list[tuple[str, int | None, str, Any]]:
+def _decisions(connection: StoreConnection, id: int) -> list[tuple[str, int | None, str, Any]]:
     rows = connection.execute(
         "SELECT task, output, about, value FROM adjudication WHERE item = ? AND value IS NOT NULL "
         "AND id NOT IN (SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) "
@@ -191,14 +189,14 @@ def _decisions(connection: sqlite3.Connection, id: int) -> list[tuple[str, int |
     return [(task, output, about, json.loads(value)) for task, output, about, value in rows]
 
 
-def _neighbour_ids(connection: sqlite3.Connection, id: int) -> tuple[int | None, int | None]:
+def _neighbour_ids(connection: StoreConnection, id: int) -> tuple[int | None, int | None]:
     """Return the segments before and after, whose ids are in the order of the set."""
-    found: tuple[int | None, int | None] = connection.execute(
+    neighbours: tuple[int | None, int | None] = connection.row(
         "SELECT (SELECT max(id) FROM item WHERE id < ?1), "
         "(SELECT min(id) FROM item WHERE id > ?1 AND NOT calibration)",
-        (id,),
-    ).fetchone()
-    return found
+        id,
+    )
+    return neighbours
 
 
 PAGE = 50
@@ -231,7 +229,7 @@ class FoundSegment(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some of the rows that were found."""
+    """One page of rows."""
 
     rows: list[Any]
     number: int
@@ -239,7 +237,7 @@ class Page(NamedTuple):
     total: int
 
 
-def paged(rows: list[Any], number: int, size: int = PAGE) -> Page:
+def make_page(rows: list[Any], number: int, size: int = PAGE) -> Page:
     """Return a page of rows, the last one if there are not so many."""
     pages = max(1, -(-len(rows) // size))
     number = min(max(number, 1), pages)
@@ -263,23 +261,23 @@ def find_segments(store: Store, search: Search, number: int = 1) -> Page:
         if by_score or search.system:
             fitting = _items_with_output(connection, search, scores if by_score else None)
             ids = [id for id in ids if id in fitting]
-        page = paged(ids, number)
+        page = make_page(ids, number)
         return page._replace(
             rows=[_summarize_segment(connection, id, judged, disputed) for id in page.rows]
         )
 
 
 def _count_disputes(store: Store) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for one in disputes(store):
-        found[one.item] = found.get(one.item, 0) + 1
-    return found
+    counts: dict[int, int] = {}
+    for dispute in find_disputes(store):
+        counts[dispute.item] = counts.get(dispute.item, 0) + 1
+    return counts
 
 
-def _items_with_text(connection: sqlite3.Connection, text: str) -> list[int]:
+def _items_with_text(connection: StoreConnection, text: str) -> list[int]:
     """Return the items whose name, source, references or outputs hold a text."""
     query = "SELECT id FROM item WHERE NOT calibration"
-    given: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
     if text:
         connection.create_function("holds", 2, _contains, deterministic=True)
         query += (
@@ -287,15 +285,15 @@ def _items_with_text(connection: sqlite3.Connection, text: str) -> list[int]:
             " OR id IN (SELECT item FROM output WHERE holds(text, ?1)))"
         )
         within = json.dumps(text, ensure_ascii=False)[1:-1]  # as a JSON list has it
-        given = text.casefold(), within.casefold()
-    return [id for (id,) in connection.execute(f"{query} ORDER BY ord, id", given)]
+        parameters = text.casefold(), within.casefold()
+    return [id for (id,) in connection.execute(f"{query} ORDER BY ord, id", parameters)]
 
 
 def _contains(text: str | None, part: str) -> bool:
     return text is not None and part in text.casefold()
 
 
-def _count_answers(connection: sqlite3.Connection) -> dict[int, int]:
+def _count_answers(connection: StoreConnection) -> dict[int, int]:
     """Return how many complete answers each item has."""
     rows = connection.execute(
         "SELECT item, count(*) FROM assignment WHERE judged IS NOT NULL GROUP BY item"
@@ -304,37 +302,37 @@ def _count_answers(connection: sqlite3.Connection) -> dict[int, int]:
 
 
 def _items_with_output(
-    connection: sqlite3.Connection, search: Search, scores: Scores | None
+    connection: StoreConnection, search: Search, scores: Scores | None
 ) -> set[int]:
     """Return the items with an output of the system whose score is in the range."""
     query = "SELECT id, item FROM output"
-    given: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
     if search.system:
-        (state,) = connection.execute("SELECT state FROM project").fetchone()
+        state = connection.value("SELECT state FROM project")
         if state != REVEALED:
             raise InputError("the systems are hidden: search by system after the reveal")
-        query, given = f"{query} WHERE system = ?", (search.system,)
-    rows = connection.execute(query, given)
+        query, parameters = f"{query} WHERE system = ?", (search.system,)
+    rows = connection.execute(query, parameters)
     return {item for id, item in rows if scores is None or _in_range(scores.get(id, {}), search)}
 
 
 def _in_range(scores: Any, search: Search) -> bool:
-    found = [scores[search.dimension]] if search.dimension in scores else []
-    found = found if search.dimension else [*scores.values()]
+    values = [scores[search.dimension]] if search.dimension in scores else []
+    values = values if search.dimension else [*scores.values()]
     low = float("-inf") if search.low is None else search.low
     high = float("inf") if search.high is None else search.high
-    return any(low <= value <= high for value in found)
+    return any(low <= value <= high for value in values)
 
 
 def _summarize_segment(
-    connection: sqlite3.Connection, id: int, judged: dict[int, int], disputed: dict[int, int]
+    connection: StoreConnection, id: int, judged: dict[int, int], disputed: dict[int, int]
 ) -> FoundSegment:
-    row = connection.execute(
+    row = connection.row(
         "SELECT segment, coalesce(nullif(source, ''), json_extract(refs, '$[0]'), "
         "(SELECT text FROM output WHERE item = i.id ORDER BY id), ''), outputs "
         "FROM item i WHERE id = ?",
-        (id,),
-    ).fetchone()
+        id,
+    )
     name, text, outputs = row
     return FoundSegment(id, name, text, outputs, judged.get(id, 0), disputed.get(id, 0))
 
@@ -380,27 +378,27 @@ class OutputTable:
     def _read(self, ids: Sequence[int]) -> list[OutputRow]:
         marks = ", ".join("?" * len(ids))
         with self.store.read() as connection:
-            found = connection.execute(
+            records = connection.rows(
                 "SELECT output.id, item, segment, system, text FROM output "
                 f"JOIN item ON item.id = item WHERE output.id IN ({marks})",
-                tuple(ids),
-            ).fetchall()
-        rows = {row[0]: self._row(*row) for row in found}
+                *tuple(ids),
+            )
+        rows = {row[0]: self._row(*row) for row in records}
         return [rows[id] for id in ids]
 
     def _row(self, id: int, item: int, segment: str, system: str, text: str) -> OutputRow:
-        shown = system if self.revealed else None
-        return OutputRow(item, segment, id, shown, text, self.values(id))
+        visible_system = system if self.revealed else None
+        return OutputRow(item, segment, id, visible_system, text, self.values(id))
 
     def values(self, id: int) -> dict[str, float]:
         """Return the scores of an output by people and metrics."""
         return {
             **self._people.get(id, {}),
-            **{name: own[id] for name, own in self._metrics.items()},
+            **{name: metric_scores[id] for name, metric_scores in self._metrics.items()},
         }
 
 
-def output_table(
+def make_output_table(
     store: Store, metrics: Sequence[str] = (), by: str = "", descending: bool = False
 ) -> OutputTable:
     """Return all outputs, in the order of segments or by a column."""
@@ -408,13 +406,13 @@ def output_table(
         raise InputError(
             f"no metric {quoted(unknown[0])}: expected one of {', '.join(OFFERED_METRICS)}"
         )
-    scored = {name: _metric_scores(store, name) for name in metrics}
-    found = project(store)
-    revealed = found.state == REVEALED
+    metric_scores = {name: _metric_scores(store, name) for name in metrics}
+    current_project = project(store)
+    revealed = current_project.state == REVEALED
     column = _SORT_COLUMNS.get(by if revealed or by != "system" else "", "ord")
-    names = [*score_names(found.settings), *scored]
+    names = [*score_names(current_project.settings), *metric_scores]
     table = OutputTable(
-        store, names, _output_ids(store, column), revealed, output_scores(store), scored
+        store, names, _output_ids(store, column), revealed, output_scores(store), metric_scores
     )
     return replace(table, ids=_sort_ids(table, by, descending))
 
@@ -424,10 +422,10 @@ _SORT_COLUMNS = {"text": "text", "system": "system"}
 
 def _output_ids(store: Store, column: str) -> list[int]:
     with store.read() as connection:
-        rows = connection.execute(
+        rows = connection.rows(
             "SELECT output.id FROM output JOIN item ON item.id = item WHERE NOT calibration "
             f"ORDER BY {column}, ord, output.id"
-        ).fetchall()
+        )
     return [id for (id,) in rows]
 
 
@@ -436,11 +434,13 @@ def _sort_ids(table: OutputTable, by: str, descending: bool) -> list[int]:
     if by not in table.names:
         return table.ids[::-1] if descending else table.ids
     sign = -1 if descending else 1
-    known = {id: sign * own[by] for id in table.ids if by in (own := table.values(id))}
-    return sorted(known, key=known.__getitem__) + [id for id in table.ids if id not in known]
+    sort_values = {id: sign * values[by] for id in table.ids if by in (values := table.values(id))}
+    return sorted(sort_values, key=sort_values.__getitem__) + [
+        id for id in table.ids if id not in sort_values
+    ]
 
 
-def table_lines(table: OutputTable) -> Iterator[str]:
+def output_table_lines(table: OutputTable) -> Iterator[str]:
     """Yield the table as CSV."""
     yield csv_line(("segment", "output", "system", *table.names, "text"))
     for row in table.rows(table.ids):
@@ -455,23 +455,23 @@ _ONE_AT_A_TIME = threading.Lock()
 def _metric_scores(store: Store, name: str) -> dict[int, float]:
     """Return the score of each output by a metric, computed once: texts never change."""
     with _ONE_AT_A_TIME:
-        kept = _SCORED.setdefault(store, {})
-        if name not in kept:
-            kept[name] = _score_outputs(store, name)
-        return kept[name]
+        scores_by_metric = _SCORED.setdefault(store, {})
+        if name not in scores_by_metric:
+            scores_by_metric[name] = _score_outputs(store, name)
+        return scores_by_metric[name]
 
 
 def _score_outputs(store: Store, name: str) -> dict[int, float]:
     from karat.api import score
 
     with store.read() as connection:
-        rows = connection.execute(
+        rows = connection.rows(
             "SELECT output.id, text, refs FROM output JOIN item ON item.id = item "
             "WHERE NOT calibration"
-        ).fetchall()
+        )
     references = [json.loads(refs) for _, _, refs in rows]
     if not all(references):
         raise InputError("metrics need references, and some segments have none")
-    found = score({"all": [text for _, text, _ in rows]}, references, name, segments=True)
-    ((_, values),) = found.values.items()
+    score_table = score({"all": [text for _, text, _ in rows]}, references, name, segments=True)
+    ((_, values),) = score_table.values.items()
     return {id: float(value) for (id, _, _), value in zip(rows, values, strict=True)}

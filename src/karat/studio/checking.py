@@ -15,38 +15,29 @@ from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
-from karat.errors import InputError, KaratError, quoted
+from karat.errors import InputError, KaratError
 from karat.evalset.draws import MOST_ROUNDS
 from karat.evalset.reading import Reading
 from karat.nuggets.sets.nugget_set import NuggetDraft
 from karat.results import Result
-from karat.studio.export.contents import ExportedDecision, contents_in, items_in, outputs_in
-from karat.studio.export.sets import NUGGETS, evalset_of, put_nuggets
-from karat.studio.export.values import (
-    decided_label,
-    decided_pair,
-    decided_rating,
-    decided_spans,
-    dimensions_of,
-)
-from karat.studio.key_editing import as_judged
-from karat.studio.store.assignments import key_of_item, shown_in, shown_output
-from karat.studio.store.columns import parsed, wrong_rows
-from karat.studio.store.imports import Imported, ImportedItem, ImportedOutput
+from karat.studio.export.contents import contents_in, items_in, outputs_in
+from karat.studio.export.sets import make_evalset, put_nuggets
+from karat.studio.key_editing import view_as_judged
+from karat.studio.store.assignments import view_in, view_key, view_output
+from karat.studio.store.columns import find_wrong_rows, parsed
+from karat.studio.store.imports import ImportedItem, ImportedOutput, ImportedSet
 from karat.studio.store.judgements import COUNTED
-from karat.studio.store.projects import count_units, digest_of, project_in
-from karat.studio.store.schema import migrate
+from karat.studio.store.projects import count_units, digest_texts, project_in
+from karat.studio.store.schema import StoreConnection, migrate
 from karat.studio.store.settings import ProjectSettings
-from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import AssignmentView
+from karat.studio.tasks import NUGGETS, TASKS
+from karat.studio.tasks.task import AssignmentView, CurrentDecision
 
 TABLES = (
     *("item", "output", "dimension", "nugget", "draw", "unit", "assessor", "assignment"),
     *("judgement", "adjudication", "key_edit", "event"),
 )
-LARGEST_VALUE = 2.0**32
-"""Values of metrics and people are summed exactly up to this size."""
-MOST_LISTED = 10
+MAX_LISTED = 10
 """Problems of one kind that are listed one by one."""
 _RULES = {
     "judgements whose predecessor is of another assignment": """
@@ -155,7 +146,7 @@ class TableCount(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class StoreCheck(Result):
-    """The rows of each table, and what is wrong with the store."""
+    """The row counts of all tables, and the problems of the store."""
 
     name: str
     rows: tuple[TableCount, ...]
@@ -170,22 +161,31 @@ class StoreCheck(Result):
         return not self.problems
 
 
-def check_store(connection: sqlite3.Connection, name: str) -> StoreCheck:
+def check_store(connection: StoreConnection, name: str) -> StoreCheck:
     """Check a store; every problem is a sentence."""
-    problems = tuple(_problems(connection))
+    problems = tuple(_find_problems(connection))
     tables = {table for (table,) in connection.execute("SELECT name FROM sqlite_master")}
     counts = [
-        TableCount(table, connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        TableCount(table, connection.row(f"SELECT count(*) FROM {table}")[0])
         for table in TABLES
         if table in tables
     ]
     return StoreCheck(name, tuple(counts), problems, {"store": name})
 
 
-def _problems(connection: sqlite3.Connection) -> list[str]:
+def _find_problems(connection: StoreConnection) -> list[str]:
     """Return the problems of the first step that finds any."""
-    steps: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (
-        *(_file, _tables, _values, _references, _project, _rules, _contents, _unreadable),
+    steps: tuple[Callable[[StoreConnection], Iterator[str]], ...] = (
+        *(
+            _check_file,
+            _check_tables,
+            _check_values,
+            _check_references,
+            _check_project,
+            _check_rules,
+            _check_contents,
+            _check_readable,
+        ),
     )
     for step in steps:
         if problems := list(step(connection)):
@@ -193,16 +193,16 @@ def _problems(connection: sqlite3.Connection) -> list[str]:
     return []
 
 
-def _file(connection: sqlite3.Connection) -> Iterator[str]:
-    rows: list[tuple[str]] = connection.execute("PRAGMA integrity_check(10)").fetchall()
+def _check_file(connection: StoreConnection) -> Iterator[str]:
+    rows: list[tuple[str]] = connection.rows("PRAGMA integrity_check(10)")
     yield from (f"The file is damaged: {row[0]}." for row in rows if row[0] != "ok")
 
 
-def _tables(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_tables(connection: StoreConnection) -> Iterator[str]:
     """Compare the tables and triggers with those of a new store."""
-    with closing(sqlite3.connect(":memory:")) as new:
+    with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as new:
         migrate(new)
-        expected, present = _schema(new), _schema(connection)
+        expected, present = _read_schema(new), _read_schema(connection)
     for name, columns in expected.items():
         if name not in present:
             yield f"The table or trigger {name} is missing."
@@ -210,7 +210,7 @@ def _tables(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"The table {name} has no column {lacking[0]}."
 
 
-def _schema(connection: sqlite3.Connection) -> dict[str, list[str]]:
+def _read_schema(connection: StoreConnection) -> dict[str, list[str]]:
     """Return the columns of each table; a trigger has none."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'trigger')")
     return {
@@ -219,21 +219,21 @@ def _schema(connection: sqlite3.Connection) -> dict[str, list[str]]:
     }
 
 
-def _values(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_values(connection: StoreConnection) -> Iterator[str]:
     for table in ("project", *TABLES):
-        yield from wrong_rows(connection, table)
+        yield from find_wrong_rows(connection, table)
 
 
-def _references(connection: sqlite3.Connection) -> Iterator[str]:
-    lost = connection.execute("PRAGMA foreign_key_check").fetchall()
+def _check_references(connection: StoreConnection) -> Iterator[str]:
+    lost = connection.rows("PRAGMA foreign_key_check")
     if lost:
         yield f"{len(lost):,} rows name others that are not there, the first of {lost[0][0]}."
 
 
-def _project(connection: sqlite3.Connection) -> Iterator[str]:
-    row = connection.execute("SELECT settings FROM project").fetchone()
+def _check_project(connection: StoreConnection) -> Iterator[str]:
+    row = connection.row("SELECT settings FROM project")
     if row is None:
-        if connection.execute("SELECT 1 FROM item").fetchone():
+        if connection.row("SELECT 1 FROM item"):
             yield "The row of the project is missing."
         return
     try:
@@ -242,49 +242,49 @@ def _project(connection: sqlite3.Connection) -> Iterator[str]:
         yield "The settings of the project are no settings of a studio."
         return
     for table in ("unit", "assignment", "adjudication"):
-        tasks = connection.execute(f"SELECT DISTINCT task FROM {table}").fetchall()
+        tasks = connection.rows(f"SELECT DISTINCT task FROM {table}")
         for (task,) in tasks:
             if task not in settings.tasks:
                 yield f"Found rows of {table} of the task {task}, which the project does not have."
 
 
-def _rules(connection: sqlite3.Connection) -> Iterator[str]:
-    for what, query in _RULES.items():
-        (count,) = connection.execute(query).fetchone()
+def _check_rules(connection: StoreConnection) -> Iterator[str]:
+    for problem, query in _RULES.items():
+        count = connection.value(query)
         if count:
-            yield f"Found {count:,} {what}."
+            yield f"Found {count:,} {problem}."
 
 
-def _contents(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_contents(connection: StoreConnection) -> Iterator[str]:
     """Check texts, answers and decisions, as far as they can be wrong on their own."""
-    row = connection.execute("SELECT settings FROM project").fetchone()
+    row = connection.row("SELECT settings FROM project")
     if row is None:
         return
     settings = ProjectSettings.from_json(row[0])
-    yield from islice(_changed_texts(connection), MOST_LISTED)
-    yield from _changed_set(connection, settings)
-    yield from islice(_wrong_judgements(connection), MOST_LISTED)
-    yield from islice(_wrong_known_answers(connection, settings), MOST_LISTED)
-    yield from islice(_wrong_decisions(connection, settings), MOST_LISTED)
+    yield from islice(_find_changed_texts(connection), MAX_LISTED)
+    yield from _find_changed_set(connection, settings)
+    yield from islice(_find_wrong_judgements(connection), MAX_LISTED)
+    yield from islice(_find_wrong_known_answers(connection, settings), MAX_LISTED)
+    yield from islice(_find_wrong_decisions(connection, settings), MAX_LISTED)
 
 
-def _changed_texts(connection: sqlite3.Connection) -> Iterator[str]:
+def _find_changed_texts(connection: StoreConnection) -> Iterator[str]:
     for id, text, digest in connection.execute("SELECT id, text, hash FROM output"):
         if sha256(text.encode("utf-8")).hexdigest() != digest:
             yield f"The text of output {id} was changed."
 
 
-def _changed_set(connection: sqlite3.Connection, settings: ProjectSettings) -> Iterator[str]:
+def _find_changed_set(connection: StoreConnection, settings: ProjectSettings) -> Iterator[str]:
     """Compare the segments, systems and texts with the digest that the import noted."""
     project = project_in(connection)
     outputs: dict[int, list[ImportedOutput]] = {}
-    for one in outputs_in(connection).values():
-        outputs.setdefault(one.item, []).append(ImportedOutput(one.system, one.text))
+    for row in outputs_in(connection).values():
+        outputs.setdefault(row.item, []).append(ImportedOutput(row.system, row.text))
     items = [
-        ImportedItem(one.segment, None, None, None, (), tuple(outputs.get(one.id, ())))
-        for one in items_in(connection).values()
+        ImportedItem(row.segment, None, None, None, (), tuple(outputs.get(row.id, ())))
+        for row in items_in(connection).values()
     ]
-    if digest_of(Imported(project.name, items)) != project.set_digest:
+    if digest_texts(ImportedSet(project.name, items)) != project.set_digest:
         yield "The segments, systems or texts are not those that were imported."
     if project.seed != settings.seed:
         yield f"The seed of the project is {project.seed}, in its settings {settings.seed}."
@@ -292,37 +292,35 @@ def _changed_set(connection: sqlite3.Connection, settings: ProjectSettings) -> I
         yield f"The project counts {project.units:,} units, and has {units:,}."
 
 
-def _wrong_judgements(connection: sqlite3.Connection) -> Iterator[str]:
-    rows = connection.execute(
-        "SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL"
-    ).fetchall()
+def _find_wrong_judgements(connection: StoreConnection) -> Iterator[str]:
+    rows = connection.rows("SELECT id, assignment, value FROM judgement WHERE value IS NOT NULL")
     for id, assignment, text in rows:
         value = parsed(text)
-        shown = as_judged(connection, shown_in(connection, assignment), value)
-        if wrong := TASKS[shown.task].check(value, shown):
-            yield f"Judgement {id}: {wrong}."
+        view = view_as_judged(connection, view_in(connection, assignment), value)
+        if error := TASKS[view.task].find_error(value, view):
+            yield f"Judgement {id}: {error}."
 
 
-def _wrong_known_answers(
-    connection: sqlite3.Connection, settings: ProjectSettings
+def _find_wrong_known_answers(
+    connection: StoreConnection, settings: ProjectSettings
 ) -> Iterator[str]:
     """Check the answers of calibration units, with which answers of assessors are compared."""
-    rows = connection.execute(
+    rows = connection.rows(
         "SELECT id, task, item, outputs, answer FROM unit WHERE answer IS NOT NULL"
-    ).fetchall()
+    )
     for id, task, item, outputs, answer in rows:
-        shown = _shown(connection, settings, task, item, parsed(outputs))
-        if wrong := TASKS[task].check({**parsed(answer), "done": True}, shown):
-            yield f"Calibration unit {id}: {wrong}."
+        view = _make_view(connection, settings, task, item, parsed(outputs))
+        if error := TASKS[task].find_error({**parsed(answer), "done": True}, view):
+            yield f"Calibration unit {id}: {error}."
 
 
-def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) -> Iterator[str]:
-    rows = connection.execute(
+def _find_wrong_decisions(connection: StoreConnection, settings: ProjectSettings) -> Iterator[str]:
+    rows = connection.rows(
         "SELECT id, uuid, task, item, output, about, value, assessor, time FROM adjudication "
         "WHERE value IS NOT NULL"
-    ).fetchall()
+    )
     for row in rows:
-        decision = ExportedDecision._make((*row[:6], parsed(row[6]), *row[7:]))
+        decision = CurrentDecision._make((*row[:6], parsed(row[6]), *row[7:]))
         try:
             _check_decision(connection, settings, decision)
         except (InputError, OverflowError) as error:
@@ -330,42 +328,27 @@ def _wrong_decisions(connection: sqlite3.Connection, settings: ProjectSettings) 
 
 
 def _check_decision(
-    connection: sqlite3.Connection, settings: ProjectSettings, decision: ExportedDecision
+    connection: StoreConnection, settings: ProjectSettings, decision: CurrentDecision
 ) -> None:
-    """Refuse a decision that cannot be one on its task."""
-
-    if decision.task == "pairs":
-        rows = connection.execute("SELECT id FROM output WHERE item = ?", (decision.item,))
-        decided_pair(decision, TASKS["pairs"].targets([id for (id,) in rows]))
-        return
-    if decision.output is None:
+    """Raise InputError if a decision is not valid for its task."""
+    task = TASKS[decision.task]
+    if task.decides_outputs and decision.output is None:
         raise InputError(f"adjudication {decision.id}: no output, expected one")
-    place = f"adjudication {decision.id}"
-    if decision.task == "ratings":
-        names = [scale["dimension"] for scale in settings.tasks["ratings"]["scales"]]
-        if decision.about not in names:
-            raise InputError(f"{place}: found the dimension {quoted(decision.about)}")
-        if abs(decided_rating(decision)) >= LARGEST_VALUE:
-            raise InputError(f"{place}: found {quoted(decision.value)}, expected a rating")
-        return
-    shown = _shown(connection, settings, decision.task, decision.item, [decision.output])
-    if decision.task == "nuggets":
-        if decision.about not in ({one.id for one in shown.nuggets} | {*shown.dropped}):
-            raise InputError(f"{place}: found the nugget {quoted(decision.about)}")
-        decided_label(decision)
-    elif wrong := TASKS["spans"].check(decided_spans(decision), shown):
-        raise InputError(f"{place}: {wrong}")
+    shown_outputs = [] if decision.output is None else [decision.output]
+    view = _make_view(connection, settings, decision.task, decision.item, shown_outputs)
+    rows = connection.execute("SELECT id FROM output WHERE item = ?", (decision.item,))
+    task.check_decision(decision, view, [id for (id,) in rows])
 
 
-def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
+def _check_readable(connection: StoreConnection) -> Iterator[str]:
     """Read the store as a set, as other commands do."""
-    if connection.execute("SELECT 1 FROM project").fetchone() is None:
+    if connection.row("SELECT 1 FROM project") is None:
         return
     try:
         contents = contents_in(connection, anonymous=False)
-        if dimensions_of(contents.project.settings):
-            evalset_of(contents)
-        if NUGGETS in contents.project.settings.tasks:
+        if contents.project.settings.dimensions:
+            make_evalset(contents)
+        if contents.project.settings.has(NUGGETS):
             name, reading = contents.project.name, Reading()
             draft = NuggetDraft(name, reading)
             put_nuggets(contents, name, draft)
@@ -375,14 +358,14 @@ def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"The judgements cannot be read: {error}."
 
 
-def _shown(
-    connection: sqlite3.Connection,
+def _make_view(
+    connection: StoreConnection,
     settings: ProjectSettings,
     task: str,
     item: int,
     outputs: list[int],
 ) -> AssignmentView:
     """Return outputs with the nuggets of their item, as far as an answer is checked by them."""
-    nuggets, dropped = key_of_item(connection, item)
-    texts = tuple(shown_output(connection, id) for id in outputs)
+    nuggets, dropped = view_key(connection, item)
+    texts = tuple(view_output(connection, id) for id in outputs)
     return AssignmentView(0, task, settings.tasks[task], texts, nuggets=nuggets, dropped=dropped)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options
 from karat.cli.command import Command
+from karat.cli.options import complete_set
 from karat.cli.parameters import ADVANCED, choice, flag, integer, named, option, path, share
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
@@ -26,7 +26,7 @@ EXPORT_FORMATS = (
 
 
 @click.command(name="studio", cls=Command)
-@click.argument("name", metavar="[SET]", required=False, shell_complete=options.complete_set)
+@click.argument("name", metavar="[SET]", required=False, shell_complete=complete_set)
 @option(
     "--task",
     "Task of assessors. Default: nuggets for a nugget set, else ratings.",
@@ -75,7 +75,7 @@ EXPORT_FORMATS = (
 )
 @option(
     "--calibration",
-    "Items with known answers (JSON lines), mixed in to check assessors.",
+    "Items with known answers (JSON lines), mix in to check assessors.",
     path,
     heading=ADVANCED,
 )
@@ -140,7 +140,7 @@ def studio(
     no_browser: bool,
     check: str | None,
     backup: tuple[str, str] | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Judge outputs in the browser.
 
@@ -160,12 +160,14 @@ def studio(
         return
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    from karat.studio.opening.running import chosen_token, prepare
+    from karat.studio.opening.running import choose_token, prepare
 
     with Bar() as progress:
-        chosen = chosen_token(token, token_file)
-        wanted = name, store, StudioOptions(**asked), assessors, host, port, chosen
-        opened = prepare(*wanted, progress, _tell)
+        owner_token = choose_token(token, token_file)
+        opened = prepare(
+            *(name, store, StudioOptions(**options), assessors, host, port, owner_token),
+            *(progress, _tell),
+        )
     with opened:
         _serve(opened, not no_browser)
 
@@ -180,10 +182,11 @@ def _look_after(check: str | None, backup: tuple[str, str] | None) -> None:
             store.backup(backup[1])
         _tell(f"{backup[0]} is copied to {backup[1]}")
     if check:
-        found = check_studio(check)
-        _tell(f"{check}: {', '.join(f'{one.rows:,} {one.table}' for one in found.rows)}")
-        if found.problems:
-            raise InputError(f"{short(check)} is damaged: {'; '.join(found.problems)}")
+        store_check = check_studio(check)
+        counts = ", ".join(f"{table.rows:,} {table.table}" for table in store_check.rows)
+        _tell(f"{check}: {counts}")
+        if store_check.problems:
+            raise InputError(f"{short(check)} is damaged: {'; '.join(store_check.problems)}")
         _tell("No problems found.")
 
 
@@ -191,9 +194,9 @@ def _serve(studio: OpenStudio, browser: bool) -> None:
     """Answer until Ctrl-C; say how to get in before, and what was done after."""
 
     def ready() -> None:
-        for one in studio.people:
-            _tell(f"{visible(one.name)} ({one.role}): {studio.links[one.name]}")
-        owner = next((one for one in studio.people if one.role == "owner"), None)
+        for person in studio.people:
+            _tell(f"{visible(person.name)} ({person.role}): {studio.links[person.name]}")
+        owner = next((person for person in studio.people if person.role == "owner"), None)
         if owner is None:
             advice = f"make a link with `karat studio owner {visible(str(studio.store))}`"
             _tell(f"No owner is left: {advice}.")
@@ -212,8 +215,8 @@ def _tell_overlap(store: Store, people: int) -> None:
     from karat.studio.store.projects import project
 
     if (overlap := project(store).settings.overlap) > people:
-        told = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
-        _tell(f"{told}: invite more with --assessor or on the owner's page.")
+        problem = f"--overlap {overlap} needs {overlap} people, and {people} are invited"
+        _tell(f"{problem}: invite more with --assessor or on the owner's page.")
 
 
 def _open(address: str) -> None:

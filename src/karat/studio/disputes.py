@@ -1,31 +1,36 @@
-"""Disputes: what assessors disagree on, the largest disagreement first; no system is named."""
+"""Disputes of assessors: finding them, showing them to adjudicators, and deciding them.
+
+An adjudicator sees letters instead of assessors, in an order drawn for each dispute: the same
+letter elsewhere means nothing. A decision is an answer to the task, narrowed to what is disputed.
+"""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from itertools import combinations
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.export.contents import Contents, ExportedAnswer, pseudonym, read_item
-from karat.studio.export.values import CHOICE, SPANS, pair_name
-from karat.studio.live.state import remembered
+from karat.studio.export.contents import Contents, pseudonym, read_item
+from karat.studio.live.state import remember
 from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.assignments import shown_in
-from karat.studio.store.draws import mixed
+from karat.studio.store.assignments import view_in
+from karat.studio.store.draws import mix
 from karat.studio.store.events import record
 from karat.studio.store.judgements import StoredRow
-from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.nuggets import LABELS
-from karat.studio.tasks.task import AssignmentView, overlap_f1
+from karat.studio.tasks.pairs import CHOICE
+from karat.studio.tasks.task import AssignmentView
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVXYZ"
+"""Letters of assessors, each also a key of the page; the key W asks for names."""
+NAMES_EVENT = "names"
+"""The event of an adjudicator who asked for the names behind a dispute."""
+Target = tuple[str, int, int | None, str]
+"""Task, item, output (None for a pair) and dimension or nugget of a dispute."""
 
 
 class AssessorVote(NamedTuple):
@@ -40,7 +45,7 @@ class AssessorVote(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """A thing on which assessors disagree, named as an adjudication names it."""
+    """An output, or a pair of outputs, on which assessors disagree; without systems."""
 
     task: str
     item: int
@@ -52,122 +57,61 @@ class Dispute(NamedTuple):
     amount: float
     """From 0 to 1: the range over the scale, or the share of marked characters not shared,
     each with its severity."""
-    said: tuple[AssessorVote, ...]
+    votes: tuple[AssessorVote, ...]
     settled: bool
     """Whether an adjudicator has decided."""
 
-
-def disputes(store: Store, settled: bool = False) -> list[Dispute]:
-    """Return the disputes, largest first; those that are `settled` only if asked for."""
-    found = remembered(store, "disputes", _find_disputes)
-    return [one for one in found if settled or not one.settled]
-
-
-def disputes_on(store: Store, item: int) -> list[Dispute]:
-    """Return the disputes on one item, settled or not: quick, however much was judged."""
-    return _find_disputes(read_item(store, item))
+    @property
+    def target(self) -> Target:
+        """The task, item, output and subject of the dispute."""
+        return self.task, self.item, self.output, self.about
 
 
-_Target = tuple[str, int, int | None, str]
+def find_disputes(store: Store, settled: bool = False) -> list[Dispute]:
+    """Return the open disputes, largest first; with `settled`, the settled ones as well."""
+    disputes = remember(store, "disputes", _compute_disputes)
+    return [dispute for dispute in disputes if settled or not dispute.settled]
 
 
-def _find_disputes(contents: Contents) -> list[Dispute]:
-    said: dict[_Target, list[AssessorVote]] = defaultdict(list)
-    outputs: dict[_Target, tuple[int, ...]] = {}
+def find_disputes_on(store: Store, item: int) -> list[Dispute]:
+    """Return the disputes on one item, settled or not, without reading other items."""
+    return _compute_disputes(read_item(store, item))
+
+
+def _compute_disputes(contents: Contents) -> list[Dispute]:
+    votes: dict[Target, list[AssessorVote]] = defaultdict(list)
+    outputs: dict[Target, tuple[int, ...]] = {}
     for answer in contents.answers:
-        for target, value in _parts(answer):
-            comment, name = answer.value.get("comment", ""), contents.names[answer.assessor]
-            said[target].append(AssessorVote(name, value, comment, answer.id))
+        comment, name = answer.value.get("comment", ""), contents.names[answer.assessor]
+        for output, about, value in TASKS[answer.task].votes(answer):
+            target = answer.task, answer.item, output, about
+            votes[target].append(AssessorVote(name, value, comment, answer.id))
             outputs[target] = tuple(sorted(answer.outputs))
-    decided = {(one.task, one.item, one.output, one.about) for one in contents.decisions}
-    amounts = _amounts(contents.project.settings)
-    found = []
-    for target, own in said.items():
-        amount = _amount(target, [one.value for one in own], amounts)
+    decided_targets = {(row.task, row.item, row.output, row.about) for row in contents.decisions}
+    settings = contents.project.settings.tasks
+    disputes = []
+    for target, target_votes in votes.items():
+        if len(target_votes) < 2:
+            continue
+        task, item, output, about = target
+        values = [vote.value for vote in target_votes]
+        amount = TASKS[task].disagreement(settings[task], about, values)
         if amount > 0:
-            task, item, output, about = target
-            place = contents.items[item].segment
-            settled = target in decided or (task, item, None, CHOICE) in decided
-            at = task, item, place, output, about, outputs[target]
-            found.append(
-                Dispute(*at, amount, tuple(sorted(own, key=lambda one: one.judgement)), settled)
-            )
-    return sorted(found, key=lambda one: (-one.amount, one.item, one.task, one.outputs, one.about))
+            settled = target in decided_targets or (task, item, None, CHOICE) in decided_targets
+            segment = contents.items[item].segment
+            location = task, item, segment, output, about, outputs[target]
+            in_order = tuple(sorted(target_votes, key=lambda vote: vote.judgement))
+            disputes.append(Dispute(*location, amount, in_order, settled))
+    return sorted(
+        disputes, key=lambda one: (-one.amount, one.item, one.task, one.outputs, one.about)
+    )
 
 
-def _parts(answer: ExportedAnswer) -> list[tuple[_Target, Any]]:
-    """Return what an answer says of what."""
-    task, item, value = answer.task, answer.item, answer.value
-    output = answer.outputs[0]
-    if task == "pairs":
-        chosen = {"first": answer.outputs[0], "second": answer.outputs[1]}.get(value["choice"])
-        return [((task, item, None, pair_name(answer.outputs)), chosen)]
-    if task == "spans":
-        return [((task, item, output, SPANS), _marks(value))]
-    if task == "nuggets":
-        labels = value["nuggets"].items()
-        return [((task, item, output, id), one["label"]) for id, one in labels]
-    rows = TASKS[task].to_judgements(value, answer.outputs)
-    return [((task, item, output, about), found) for output, about, found in rows]
+# How adjudicators see a dispute
 
 
-def _marks(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return spans and their score, which are decided together."""
-    return {name: value[name] for name in (SPANS, "score") if name in value}
-
-
-_Measure = Callable[[Sequence[Any]], float]
-
-
-def _amounts(settings: ProjectSettings) -> dict[tuple[str, str], _Measure]:
-    """Return how disagreement is measured, by task and dimension."""
-    scored = settings.tasks.get("spans", {}).get("scale")
-    found: dict[tuple[str, str], _Measure] = {("spans", SPANS): partial(_of_marks, scored)}
-    for scale in settings.tasks.get("ratings", {}).get("scales", ()):
-        found["ratings", scale["dimension"]] = partial(_range, scale)
-    return found
-
-
-def _amount(
-    target: _Target, values: Sequence[Any], known: Mapping[tuple[str, str], _Measure]
-) -> float:
-    task, about = target[0], target[3]
-    if len(values) < 2:
-        return 0.0
-    if task == "pairs":
-        shares = {0.5 if one is None else float(one == min(filter(None, values))) for one in values}
-        return max(shares) - min(shares) if len({*values}) > 1 else 0.0
-    if task == "nuggets":
-        labels = [LABELS[one] for one in values]
-        return max(labels) - min(labels)
-    return known[task, about](values)
-
-
-def _range(scale: Mapping[str, Any], values: Sequence[float]) -> float:
-    return float((max(values) - min(values)) / (scale["high"] - scale["low"]))
-
-
-def _of_marks(scale: Mapping[str, Any] | None, values: Sequence[Mapping[str, Any]]) -> float:
-    """Return the larger disagreement: on the places of errors, or on the score."""
-    places = _unshared([one[SPANS] for one in values])
-    return max(places, _range(scale, [one["score"] for one in values])) if scale else places
-
-
-def _unshared(values: Sequence[Sequence[Mapping[str, Any]]]) -> float:
-    """Return 1 less the mean F1 of characters with their severities over pairs of assessors."""
-    if all(not one for one in values):
-        return 0.0
-    places = [_weighed(one) for one in values]
-    return 1 - fmean(overlap_f1(a, b) for a, b in combinations(places, 2))
-
-
-def _weighed(spans: Sequence[Mapping[str, Any]]) -> set[tuple[int, str]]:
-    """Return the places of marked characters, each with its severity."""
-    return {(at, one["severity"]) for one in spans for at in range(one["start"], one["end"])}
-
-
-class Statement(NamedTuple):
-    """An answer of one assessor to what is disputed."""
+class LetteredVote(NamedTuple):
+    """The answer of one assessor, who is known by a letter."""
 
     letter: str
     value: dict[str, Any]
@@ -176,130 +120,86 @@ class Statement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Disputed:
-    """All that the page of a dispute shows."""
+class DisputeView:
+    """Everything that the page of a dispute shows."""
 
     dispute: Dispute
-    shown: AssignmentView
+    assignment: AssignmentView
     """The texts and the question; its answer is the decision that counts."""
-    said: tuple[Statement, ...]
+    votes: tuple[LetteredVote, ...]
     newest: str | None
-    """The uuid of the newest decision, which a further one must name."""
+    """The uuid of the newest decision, which the next one must name."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what JSON can hold."""
-        one = self.dispute
-        target = {"task": one.task, "item": one.item, "output": one.output, "about": one.about}
+        """Return a JSON object."""
+        dispute = self.dispute
+        fields = ("task", "item", "output", "about", "segment", "amount", "settled")
         return {
-            **asdict(self.shown),
-            **target,
-            "segment": one.segment,
-            "amount": one.amount,
-            "settled": one.settled,
-            "said": [each._asdict() for each in self.said],
+            **asdict(self.assignment),
+            **{name: getattr(dispute, name) for name in fields},
+            "said": [vote._asdict() for vote in self.votes],
             "newest": self.newest,
         }
 
 
-def disputed(store: Store, dispute: Dispute) -> Disputed:
-    """Return what is shown of a dispute."""
+def view_dispute(store: Store, dispute: Dispute) -> DisputeView:
+    """Return what an adjudicator sees of a dispute."""
+    task = TASKS[dispute.task]
     with store.read() as connection:
-        texts = cut_down(_view_of_dispute(connection, dispute), dispute.about)
-        (seed,) = connection.execute("SELECT seed FROM project").fetchone()
-        drawn = sorted(dispute.said, key=lambda one: mixed(seed, one.judgement))
-        said = [
-            Statement(_letter(k), _vote_value(connection, one.judgement, dispute), one.comment, id)
-            for k, one in enumerate(drawn)
-            for id in [one.judgement]
-        ]
+        assignment = task.narrow(_view_assignment(connection, dispute), dispute.about)
+        seed = connection.value("SELECT seed FROM project")
+        shuffled = sorted(dispute.votes, key=lambda vote: mix(seed, vote.judgement))
+        votes = []
+        for k, vote in enumerate(shuffled):
+            text, outputs = connection.row(
+                "SELECT value, outputs FROM judgement JOIN assignment ON assignment.id = assignment"
+                " WHERE judgement.id = ?",
+                vote.judgement,
+            )
+            letter = LETTERS[k] if k < len(LETTERS) else str(k + 1)
+            answer = task.vote_answer(json.loads(text), dispute.about, json.loads(outputs))
+            votes.append(LetteredVote(letter, answer, vote.comment, vote.judgement))
         value, newest = _newest_decision(connection, dispute)
-    return Disputed(dispute, replace(texts, value=value, newest=newest), tuple(said), newest)
+    return DisputeView(
+        dispute, replace(assignment, value=value, newest=newest), tuple(votes), newest
+    )
 
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVXYZ"
-"""Letters of assessors, each a key; W asks for names."""
-
-
-def _letter(k: int) -> str:
-    return LETTERS[k] if k < len(LETTERS) else str(k + 1)
-
-
-def _view_of_dispute(connection: sqlite3.Connection, dispute: Dispute) -> AssignmentView:
+def _view_assignment(connection: StoreConnection, dispute: Dispute) -> AssignmentView:
     """Return the texts as the assessors saw them; a pair in the order of ids."""
-    first = dispute.said[0].judgement
-    (id,) = connection.execute("SELECT assignment FROM judgement WHERE id = ?", (first,)).fetchone()
-    found = shown_in(connection, id)
-    return replace(found, outputs=tuple(sorted(found.outputs, key=lambda one: one.id)))
-
-
-def cut_down(shown: AssignmentView, about: str) -> AssignmentView:
-    """Return the task with only the dimension or nugget that is disputed."""
-    if shown.task == "ratings":
-        scales = [one for one in shown.settings["scales"] if one["dimension"] == about]
-        return replace(shown, settings={**shown.settings, "scales": scales})
-    if shown.task == "nuggets":
-        return replace(shown, nuggets=tuple(one for one in shown.nuggets if one.id == about))
-    return shown
-
-
-def _vote_value(connection: sqlite3.Connection, judgement: int, dispute: Dispute) -> dict[str, Any]:
-    """Return an assessor's answer, cut down to what is disputed."""
-    text, outputs = connection.execute(
-        "SELECT value, outputs FROM judgement JOIN assignment ON assignment.id = assignment "
-        "WHERE judgement.id = ?",
-        (judgement,),
-    ).fetchone()
-    value = json.loads(text)
-    if dispute.task == "pairs":
-        return {"choice": _sorted_choice(value["choice"], json.loads(outputs))}
-    if dispute.task in ("ratings", "nuggets"):
-        return {dispute.task: {dispute.about: value[dispute.task][dispute.about]}}
-    return {name: value[name] for name in ("spans", "score") if name in value}
-
-
-def _sorted_choice(choice: str, outputs: list[int]) -> str:
-    """Return a choice as if the output with the smaller id had been shown first."""
-    swapped = {"first": "second", "second": "first"}
-    return swapped.get(choice, choice) if outputs[0] > outputs[1] else choice
+    judgement = dispute.votes[0].judgement
+    assignment = connection.value("SELECT assignment FROM judgement WHERE id = ?", judgement)
+    view = view_in(connection, assignment)
+    return replace(view, outputs=tuple(sorted(view.outputs, key=lambda output: output.id)))
 
 
 def _newest_decision(
-    connection: sqlite3.Connection, dispute: Dispute
+    connection: StoreConnection, dispute: Dispute
 ) -> tuple[dict[str, Any] | None, str | None]:
-    row = connection.execute(
+    """Return the newest decision on a dispute as an answer, and its uuid."""
+    row = connection.row(
         "SELECT value, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
         "AND about = ? ORDER BY id DESC LIMIT 1",
-        (dispute.task, dispute.item, dispute.output, dispute.about),
-    ).fetchone()
+        *dispute.target,
+    )
     if row is None:
         return None, None
-    return None if row[0] is None else _as_answer(json.loads(row[0]), dispute), row[1]
+    if row[0] is None:
+        return None, row[1]
+    value = json.loads(row[0])
+    has_comment = isinstance(value, dict) and "comment" in value
+    comment = {"comment": value["comment"]} if has_comment else {}
+    return {**TASKS[dispute.task].decision_to_answer(value, dispute.about), **comment}, row[1]
 
 
-def _as_answer(value: Any, dispute: Dispute) -> dict[str, Any]:
-    """Return a stored decision as an answer to the task."""
-    given = value if isinstance(value, dict) else {"value": value}
-    comment = {"comment": given["comment"]} if "comment" in given else {}
-    if dispute.task == "ratings":
-        return {"ratings": {dispute.about: given["value"]}, **comment}
-    if dispute.task == "nuggets":
-        label = {key: given[key] for key in ("label", "evidence") if key in given}
-        return {"nuggets": {dispute.about: label or {"label": value}}, **comment}
-    if dispute.task == "pairs":
-        return {"choice": given.get("choice", value), **comment}
-    return {"spans": value} if isinstance(value, list) else given
-
-
-NAMED = "names"
-"""The event of somebody who asked for the names behind a dispute."""
-Target = tuple[str, int, int | None, str]
+# Decisions
 
 
 def find_dispute(store: Store, target: Target) -> Dispute:
     """Return the dispute on a target, settled or not."""
-    for one in disputes_on(store, target[1]):
-        if (one.task, one.item, one.output, one.about) == target:
-            return one
+    for dispute in find_disputes_on(store, target[1]):
+        if dispute.target == target:
+            return dispute
     raise InputError(f"there is no dispute on {quoted(target[3])} of item {quoted(target[1])}")
 
 
@@ -307,37 +207,33 @@ def decide(
     store: Store, adjudicator: int, uuid: str, target: Target, answer: Any, supersedes: str | None
 ) -> StoredRow:
     """Store a decision on a dispute; without an answer, undo the newest one."""
-    found = disputed(store, find_dispute(store, target))
-    value = None if answer is None else decision(found, answer)
-    seen = tuple(one.judgement for one in found.said)
-    given = Adjudication(uuid, *target, value, seen, supersedes)
-    return adjudicate(store, adjudicator, given)
+    view = view_dispute(store, find_dispute(store, target))
+    value = None if answer is None else _answer_to_decision(view, answer)
+    judgements = tuple(vote.judgement for vote in view.votes)
+    decision = Adjudication(uuid, *target, value, judgements, supersedes)
+    return adjudicate(store, adjudicator, decision)
 
 
-def decision(found: Disputed, answer: Any) -> dict[str, Any]:
-    """Return what is stored for an answer, which must be complete and right for the task."""
-    one, shown = found.dispute, found.shown
-    if told := TASKS[one.task].check(answer, shown):
-        raise InputError(told)
+def _answer_to_decision(view: DisputeView, answer: Any) -> dict[str, Any]:
+    """Return the stored value of an answer, which must be complete and valid for the task."""
+    task = TASKS[view.dispute.task]
+    if error := task.find_error(answer, view.assignment):
+        raise InputError(error)
     if answer.get("done", True) is not True:
         raise InputError("found done=false, expected a decision that is complete")
-    given: Mapping[str, Any] = answer
-    comment = {"comment": given["comment"]} if given.get("comment") else {}
-    if one.task == "ratings":
-        return {"value": given["ratings"][one.about], **comment}
-    if one.task == "nuggets":
-        return {**given["nuggets"][one.about], **comment}
-    names = ("choice",) if one.task == "pairs" else ("spans", "score")
-    return {**{name: given[name] for name in names if name in given}, **comment}
+    comment = {"comment": answer["comment"]} if answer.get("comment") else {}
+    return {**task.answer_to_decision(answer, view.dispute.about), **comment}
 
 
 def ask_names(store: Store, adjudicator: int, target: Target) -> dict[str, str]:
-    """Return who said what in a dispute, by letter; that somebody asked is recorded."""
+    """Return the names of the assessors of a dispute by letter; the request is recorded."""
     dispute = find_dispute(store, target)
-    letters = {one.judgement: one.letter for one in disputed(store, dispute).said}
+    letters = {vote.judgement: vote.letter for vote in view_dispute(store, dispute).votes}
     task, item, output, about = target
     with store.write() as connection:
-        record(connection, NAMED, adjudicator, task=task, item=item, output=output, about=about)
-        rows = connection.execute("SELECT id, name FROM assessor").fetchall()
+        record(
+            connection, NAMES_EVENT, adjudicator, task=task, item=item, output=output, about=about
+        )
+        rows = connection.rows("SELECT id, name FROM assessor")
     names = {pseudonym(id): name for id, name in rows}
-    return {letters[one.judgement]: names[one.assessor] for one in dispute.said}
+    return {letters[vote.judgement]: names[vote.assessor] for vote in dispute.votes}

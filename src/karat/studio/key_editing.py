@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,14 +19,16 @@ from karat.studio.store.events import now as time_of_now
 from karat.studio.store.events import record, stamp
 from karat.studio.store.judgements import COUNTED, StoredRow, check_uuid, mark
 from karat.studio.store.projects import check_open, project_in
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS
 from karat.studio.tasks.task import (
     AssignmentView,
     NuggetView,
-    first_wrong,
-    is_whole,
-    wrong_choice,
-    wrong_text,
+    choice_error,
+    first_error,
+    is_integer,
+    text_error,
 )
 
 _NEWEST = """
@@ -42,40 +43,43 @@ AND id NOT IN (SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL)
 """
 
 
-def concerned(connection: sqlite3.Connection, item: int, old: str | None, new: str | None) -> int:
+def concerned(connection: StoreConnection, item: int, old: str | None, new: str | None) -> int:
     """Return how many judgements and decisions change if a nugget replaces another.
 
     `old` leaves the key and `new` enters it; one of them may be None.
     """
-    labels = labels_on(connection, item)
+    labels = read_labels(connection, item)
     count = sum(
-        old in own or (complete and new is not None and new not in own) for own, complete in labels
+        old in labelled or (complete and new is not None and new not in labelled)
+        for labelled, complete in labels
     )
-    return count + (0 if old is None else decisions_on(connection, item, old))
+    return count + (0 if old is None else count_decisions(connection, item, old))
 
 
-def labels_on(connection: sqlite3.Connection, item: int) -> list[tuple[Collection[str], bool]]:
+def read_labels(connection: StoreConnection, item: int) -> list[tuple[Collection[str], bool]]:
     """Return the nuggets that each newest judgement labels, and whether it is complete."""
-    rows = connection.execute(f"SELECT j.value, a.judged {_NEWEST}", (item,)).fetchall()
+    rows = connection.rows(f"SELECT j.value, a.judged {_NEWEST}", item)
     return [
-        ((), False) if text is None else (json.loads(text).get("nuggets", {}), judged is not None)
+        ((), False)
+        if text is None
+        else (json.loads(text).get(NUGGETS.name, {}), judged is not None)
         for text, judged in rows
     ]
 
 
-def decisions_on(connection: sqlite3.Connection, item: int, nugget: str) -> int:
+def count_decisions(connection: StoreConnection, item: int, nugget: str) -> int:
     """Return how many decisions of adjudicators on a nugget count."""
-    return int(connection.execute(_DECIDED, (item, nugget)).fetchone()[0])
+    return int(connection.row(_DECIDED, item, nugget)[0])
 
 
-def count_again(connection: sqlite3.Connection, item: int, now: datetime) -> None:
+def recount_judgements(connection: StoreConnection, item: int, now: datetime) -> None:
     """Mark which judgements of a question are complete under its key of now.
 
     An assignment that is open again keeps its place for the time of a lease.
     """
-    rows = connection.execute(
-        f"SELECT a.id, a.unit, a.assessor, a.judged, a.lease, {COUNTED} {_NEWEST}", (item,)
-    ).fetchall()
+    rows = connection.rows(
+        f"SELECT a.id, a.unit, a.assessor, a.judged, a.lease, {COUNTED} {_NEWEST}", item
+    )
     for assignment, unit, assessor, judged, lease, counts in rows:
         if judged == counts:
             continue
@@ -84,102 +88,100 @@ def count_again(connection: sqlite3.Connection, item: int, now: datetime) -> Non
             connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit,))
 
 
-def as_judged(connection: sqlite3.Connection, shown: AssignmentView, value: Any) -> AssignmentView:
+def view_as_judged(connection: StoreConnection, view: AssignmentView, value: Any) -> AssignmentView:
     """Return an assignment under the key of the time when an answer was given.
 
     Where a key was edited, that is every nugget that the answer labels.
     """
-    labels = value.get("nuggets") if isinstance(value, dict) else None
-    if not shown.edited or not isinstance(labels, dict):
-        return shown
+    labels = value.get(NUGGETS.name) if isinstance(value, dict) else None
+    if not view.edited or not isinstance(labels, dict):
+        return view
     rows = connection.execute(
         "SELECT nugget, importance, descriptions FROM nugget WHERE item = "
         "(SELECT item FROM assignment WHERE id = ?)",
-        (shown.assignment,),
+        (view.assignment,),
     )
-    then = [NuggetView(id, weight, tuple(json.loads(text))) for id, weight, text in rows]
-    return replace(shown, nuggets=tuple(one for one in then if one.id in labels), dropped=())
+    all_nuggets = [NuggetView(id, weight, tuple(json.loads(text))) for id, weight, text in rows]
+    return replace(
+        view, nuggets=tuple(nugget for nugget in all_nuggets if nugget.id in labels), dropped=()
+    )
 
 
 ALLOWS = "key editing"
 """The event of an owner who allows adjudicators to edit the key, or no longer does."""
 
 
-def adjudicators_may(connection: sqlite3.Connection) -> bool:
+def adjudicators_may_edit(connection: StoreConnection) -> bool:
     """Return whether adjudicators may edit the key, as the newest event says."""
-    row = connection.execute(
-        "SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", (ALLOWS,)
-    ).fetchone()
+    row = connection.row("SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", ALLOWS)
     return row is not None and bool(json.loads(row[0])["adjudicators"])
 
 
 def may_edit(store: Store, role: str) -> bool:
     """Return whether a role may see and edit the key of a project that has one."""
     with store.read() as connection:
-        if "nuggets" not in project_in(connection).settings.tasks:
+        if not project_in(connection).settings.has(NUGGETS):
             return False
-        return role == "owner" or (role == "adjudicator" and adjudicators_may(connection))
+        return role == "owner" or (role == "adjudicator" and adjudicators_may_edit(connection))
 
 
 def allow_adjudicators(store: Store, owner: int, allowed: bool) -> None:
     """Record whether adjudicators may edit the key from now on."""
     with store.write() as connection:
-        if role_of(connection, owner) != "owner":
+        if read_role(connection, owner) != "owner":
             raise InputError("only an owner decides who edits the key")
-        if adjudicators_may(connection) != allowed:
+        if adjudicators_may_edit(connection) != allowed:
             record(connection, ALLOWS, owner, adjudicators=allowed)
 
 
-def check_editor(connection: sqlite3.Connection, assessor: int) -> None:
-    """Refuse an edit by somebody who may not."""
-    if "nuggets" not in project_in(connection).settings.tasks:
+def check_editor(connection: StoreConnection, assessor: int) -> None:
+    """Raise InputError if an assessor may not edit the key."""
+    if not project_in(connection).settings.has(NUGGETS):
         raise InputError("the project has no nuggets: there is no key to edit")
-    role = role_of(connection, assessor)
-    if role != "owner" and not (role == "adjudicator" and adjudicators_may(connection)):
+    role = read_role(connection, assessor)
+    if role != "owner" and not (role == "adjudicator" and adjudicators_may_edit(connection)):
         raise InputError("only owners, and adjudicators whom they allow it, edit the key")
 
 
-def role_of(connection: sqlite3.Connection, assessor: int) -> str | None:
+def read_role(connection: StoreConnection, assessor: int) -> str | None:
     """Return the role of an active assessor."""
-    row = connection.execute(
-        "SELECT role FROM assessor WHERE id = ? AND active", (assessor,)
-    ).fetchone()
+    row = connection.row("SELECT role FROM assessor WHERE id = ? AND active", assessor)
     return row and str(row[0])
 
 
 IMPORTANCE = ("vital", "okay")
-LONGEST = 2000
+MAX_WORDING = 2000
 """Characters of one wording."""
-MOST_WORDINGS = 20
-MOST_NUGGETS = 500
+MAX_WORDINGS = 20
+MAX_NUGGETS = 500
 """Nuggets of a question."""
 _VERSION = re.compile(r"(.*)\.v(\d{1,6})", re.DOTALL)
 
 
 def check_words(descriptions: object) -> tuple[str, ...]:
     """Return the wordings of a nugget, without blanks at the ends; wrong ones are refused."""
-    if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MOST_WORDINGS:
-        raise InputError(f"expected a list of 1 to {MOST_WORDINGS} wordings of the nugget")
-    if told := first_wrong([wrong_text("wording", text, LONGEST) for text in descriptions]):
-        raise InputError(told)
-    found = tuple(" ".join(text.split()) for text in descriptions)
-    if not all(found):
+    if not isinstance(descriptions, list | tuple) or not 0 < len(descriptions) <= MAX_WORDINGS:
+        raise InputError(f"expected a list of 1 to {MAX_WORDINGS} wordings of the nugget")
+    if error := first_error([text_error("wording", text, MAX_WORDING) for text in descriptions]):
+        raise InputError(error)
+    wordings = tuple(" ".join(text.split()) for text in descriptions)
+    if not all(wordings):
         raise InputError("a wording is empty: expected words that say the fact")
-    if len({*found}) < len(found):
+    if len({*wordings}) < len(wordings):
         raise InputError("a wording stands twice: expected each once")
-    return found
+    return wordings
 
 
 def check_importance(importance: object) -> str:
     """Return an importance, which must be vital or okay."""
     if not isinstance(importance, str) or importance not in IMPORTANCE:
-        told = f"found importance={quoted(importance)}, expected {' or '.join(IMPORTANCE)}"
-        raise InputError(told)
+        message = f"found importance={quoted(importance)}, expected {' or '.join(IMPORTANCE)}"
+        raise InputError(message)
     return importance
 
 
-def check_new(connection: sqlite3.Connection, item: int, words: Sequence[str]) -> None:
-    """Refuse words that a nugget of the question has already."""
+def check_new(connection: StoreConnection, item: int, words: Sequence[str]) -> None:
+    """Raise InputError if a nugget of the question already has these words."""
     rows = connection.execute(
         "SELECT nugget, descriptions FROM nugget WHERE item = ? AND NOT dropped", (item,)
     )
@@ -188,21 +190,21 @@ def check_new(connection: sqlite3.Connection, item: int, words: Sequence[str]) -
             raise InputError(f"nugget {quoted(nugget)} has these words: expected other ones")
 
 
-def next_id(connection: sqlite3.Connection, item: int, of: str | None) -> str:
+def next_id(connection: StoreConnection, item: int, old_id: str | None) -> str:
     """Return an id that no nugget of the question ever had.
 
     A reworded nugget `3` becomes `3.v2`, then `3.v3`; an added one gets the next number.
     """
-    rows = connection.execute("SELECT nugget FROM nugget WHERE item = ?", (item,)).fetchall()
-    taken = {id for (id,) in rows}
-    if of is None:
-        numbers = [int(id) for id in taken if id.isascii() and id.isdigit() and len(id) < 10]
-        number, form = max(numbers, default=len(taken)) + 1, "{}"
+    rows = connection.rows("SELECT nugget FROM nugget WHERE item = ?", item)
+    used_ids = {id for (id,) in rows}
+    if old_id is None:
+        numbers = [int(id) for id in used_ids if id.isascii() and id.isdigit() and len(id) < 10]
+        number, form = max(numbers, default=len(used_ids)) + 1, "{}"
     else:
-        known = _VERSION.fullmatch(of)
-        stem, number = (known[1], int(known[2]) + 1) if known else (of, 2)
+        match = _VERSION.fullmatch(old_id)
+        stem, number = (match[1], int(match[2]) + 1) if match else (old_id, 2)
         form = stem.replace("{", "{{").replace("}", "}}") + ".v{}"
-    while form.format(number) in taken:
+    while form.format(number) in used_ids:
         number += 1
     return form.format(number)
 
@@ -219,9 +221,9 @@ class KeyEdit(NamedTuple):
     nugget: str | None = None
     """The id of the nugget to be reworded, dropped or weighed."""
     descriptions: Any = None
-    """The words of what is added or reworded."""
+    """The wordings of an added or reworded nugget."""
     importance: str | None = None
-    """That of what is added or weighed."""
+    """The importance of an added or reweighted nugget."""
     supersedes: str | None = None
     """The uuid of the newest edit of the question; None if this is the first."""
 
@@ -243,35 +245,35 @@ class KeyChange(NamedTuple):
     undoes: int | None = None
 
 
-def edit_key(store: Store, assessor: int, given: KeyEdit, now: datetime | None = None) -> StoredRow:
-    """Store an edit, which is on the disk when this returns; what is wrong is refused."""
-    given = _check_edit(given)
+def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = None) -> StoredRow:
+    """Store an edit durably; raise InputError if it is not valid."""
+    edit = _check_edit(edit)
     time = now or time_of_now()
     with store.write() as connection:
-        if found := _find_repeated(connection, assessor, given):
-            return found
+        if repeated := _find_repeated(connection, assessor, edit):
+            return repeated
         check_open(connection, "its key is no longer edited")
         check_editor(connection, assessor)
-        before = _find_superseded(connection, given)
-        change = _CHANGES[given.what](connection, given)
-        _check_concerns(connection, given, change)
-        id = _insert_edit(connection, assessor, given, change, before, stamp(time))
+        before = _find_superseded(connection, edit)
+        change = _CHANGES[edit.what](connection, edit)
+        _check_concerns(connection, edit, change)
+        id = _insert_edit(connection, assessor, edit, change, before, stamp(time))
         _apply_change(connection, change)
-        count_again(connection, given.item, time)
+        recount_judgements(connection, edit.item, time)
         return StoredRow(id, False)
 
 
-def newest_in_force(connection: sqlite3.Connection, item: int) -> int | None:
+def newest_in_force(connection: StoreConnection, item: int) -> int | None:
     """Return the newest edit of a question that was not undone: what an undo takes back."""
-    row = connection.execute(
+    row = connection.row(
         "SELECT max(id) FROM key_edit WHERE item = ? AND what != 'undo' AND id NOT IN "
         "(SELECT undoes FROM key_edit WHERE undoes IS NOT NULL)",
-        (item,),
-    ).fetchone()
+        item,
+    )
     return None if row[0] is None else int(row[0])
 
 
-def change_of_undo(connection: sqlite3.Connection, edit: int) -> KeyChange:
+def change_of_undo(connection: StoreConnection, edit: int) -> KeyChange:
     """Return the change that takes an edit back."""
     rows = connection.execute(
         "SELECT old_nugget, old_importance, new_nugget FROM key_edit WHERE id = ?", (edit,)
@@ -281,7 +283,7 @@ def change_of_undo(connection: sqlite3.Connection, edit: int) -> KeyChange:
     return KeyChange(None if new is None else _read_nugget(connection, new), back, edit)
 
 
-def concerned_by(connection: sqlite3.Connection, item: int, change: KeyChange) -> int:
+def count_concerned(connection: StoreConnection, item: int, change: KeyChange) -> int:
     """Return how many judgements and decisions a change of the key concerns."""
     old, new = change.old and change.old.nugget, change.new and change.new.nugget
     return 0 if old == new else concerned(connection, item, old, new)
@@ -290,43 +292,43 @@ def concerned_by(connection: sqlite3.Connection, item: int, change: KeyChange) -
 # --------------------------------------------------------------------------- kinds of edits
 
 
-def _add_nugget(connection: sqlite3.Connection, given: KeyEdit) -> KeyChange:
-    importance = check_importance(given.importance)
-    check_new(connection, given.item, given.descriptions)
-    count = _count_nuggets(connection, given.item)
-    if count >= MOST_NUGGETS:
-        raise InputError(f"the question has {count:,} nuggets: expected at most {MOST_NUGGETS}")
-    return KeyChange(None, _insert_nugget(connection, given, None, importance))
+def _add_nugget(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    importance = check_importance(edit.importance)
+    check_new(connection, edit.item, edit.descriptions)
+    count = _count_nuggets(connection, edit.item)
+    if count >= MAX_NUGGETS:
+        raise InputError(f"the question has {count:,} nuggets: expected at most {MAX_NUGGETS}")
+    return KeyChange(None, _insert_nugget(connection, edit, None, importance))
 
 
-def _reword(connection: sqlite3.Connection, given: KeyEdit) -> KeyChange:
-    old = _find_nugget(connection, given)
-    check_new(connection, given.item, given.descriptions)
-    return KeyChange(old, _insert_nugget(connection, given, old, old.importance))
+def _reword(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    old = _find_nugget(connection, edit)
+    check_new(connection, edit.item, edit.descriptions)
+    return KeyChange(old, _insert_nugget(connection, edit, old, old.importance))
 
 
-def _drop(connection: sqlite3.Connection, given: KeyEdit) -> KeyChange:
-    old = _find_nugget(connection, given)
-    if _count_nuggets(connection, given.item) == 1:
+def _drop(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    old = _find_nugget(connection, edit)
+    if _count_nuggets(connection, edit.item) == 1:
         raise InputError("a question needs a nugget: add another one before you drop the last")
     return KeyChange(old, None)
 
 
-def _reweigh(connection: sqlite3.Connection, given: KeyEdit) -> KeyChange:
-    old, importance = _find_nugget(connection, given), check_importance(given.importance)
+def _reweigh(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    old, importance = _find_nugget(connection, edit), check_importance(edit.importance)
     if old.importance == importance:
         raise InputError(f"nugget {quoted(old.nugget)} is {importance} already")
     return KeyChange(old, old._replace(importance=importance))
 
 
-def _undo_newest(connection: sqlite3.Connection, given: KeyEdit) -> KeyChange:
-    edit = newest_in_force(connection, given.item)
-    if edit is None:
+def _undo_newest(connection: StoreConnection, edit: KeyEdit) -> KeyChange:
+    newest = newest_in_force(connection, edit.item)
+    if newest is None:
         raise InputError("the question has no edit to undo")
-    return change_of_undo(connection, edit)
+    return change_of_undo(connection, newest)
 
 
-_CHANGES: dict[str, Callable[[sqlite3.Connection, KeyEdit], KeyChange]] = {
+_CHANGES: dict[str, Callable[[StoreConnection, KeyEdit], KeyChange]] = {
     "add": _add_nugget,
     "reword": _reword,
     "drop": _drop,
@@ -346,46 +348,47 @@ _PARTS = {
 # ------------------------------------------------------------------------------------- rows
 
 
-def _read_nugget(connection: sqlite3.Connection, id: int) -> KeyNuggetRow:
-    row = connection.execute(
-        "SELECT id, nugget, importance, coalesce(ord, id) FROM nugget WHERE id = ?", (id,)
-    ).fetchone()
+def _read_nugget(connection: StoreConnection, id: int) -> KeyNuggetRow:
+    row = connection.row(
+        "SELECT id, nugget, importance, coalesce(ord, id) FROM nugget WHERE id = ?", id
+    )
     return KeyNuggetRow(*row)
 
 
-def _find_nugget(connection: sqlite3.Connection, given: KeyEdit) -> KeyNuggetRow:
-    row = connection.execute(
+def _find_nugget(connection: StoreConnection, edit: KeyEdit) -> KeyNuggetRow:
+    row = connection.row(
         "SELECT id FROM nugget WHERE item = ? AND nugget = ? AND NOT dropped",
-        (given.item, given.nugget),
-    ).fetchone()
+        edit.item,
+        edit.nugget,
+    )
     if row is None:
-        raise InputError(f"the question has no nugget {quoted(given.nugget)}: load it again")
+        raise InputError(f"the question has no nugget {quoted(edit.nugget)}: load it again")
     return _read_nugget(connection, row[0])
 
 
-def _count_nuggets(connection: sqlite3.Connection, item: int) -> int:
+def _count_nuggets(connection: StoreConnection, item: int) -> int:
     query = "SELECT count(*) FROM nugget WHERE item = ? AND NOT dropped"
-    return int(connection.execute(query, (item,)).fetchone()[0])
+    return int(connection.row(query, item)[0])
 
 
 def _insert_nugget(
-    connection: sqlite3.Connection, given: KeyEdit, old: KeyNuggetRow | None, importance: str
+    connection: StoreConnection, edit: KeyEdit, old: KeyNuggetRow | None, importance: str
 ) -> KeyNuggetRow:
     """Add a nugget that is not in the key yet, in the place of an old one or last."""
-    id = next_id(connection, given.item, old and old.nugget)
-    words = json.dumps(given.descriptions, ensure_ascii=False)
-    made = connection.execute(
+    id = next_id(connection, edit.item, old and old.nugget)
+    descriptions = json.dumps(edit.descriptions, ensure_ascii=False)
+    cursor = connection.execute(
         "INSERT INTO nugget (item, nugget, importance, descriptions, dropped, ord) "
         "VALUES (?, ?, ?, ?, 1, ?)",
-        (given.item, id, importance, words, old and old.place),
+        (edit.item, id, importance, descriptions, old and old.place),
     )
-    return _read_nugget(connection, int(made.lastrowid or 0))
+    return _read_nugget(connection, int(cursor.lastrowid or 0))
 
 
 def _insert_edit(
-    connection: sqlite3.Connection,
+    connection: StoreConnection,
     assessor: int,
-    given: KeyEdit,
+    edit: KeyEdit,
     change: KeyChange,
     before: int | None,
     time: str,
@@ -396,15 +399,15 @@ def _insert_edit(
         "new_importance, concerned, undoes, supersedes, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
         "?, ?, ?)",
         (
-            *(given.uuid, given.item, assessor, given.what),
+            *(edit.uuid, edit.item, assessor, edit.what),
             *(old and old.id, old and old.importance, new and new.id, new and new.importance),
-            *(given.concerns, change.undoes, before, time),
+            *(edit.concerns, change.undoes, before, time),
         ),
     )
     return int(added.lastrowid or 0)
 
 
-def _apply_change(connection: sqlite3.Connection, change: KeyChange) -> None:
+def _apply_change(connection: StoreConnection, change: KeyChange) -> None:
     if change.old is not None:
         connection.execute("UPDATE nugget SET dropped = 1 WHERE id = ?", (change.old.id,))
     if change.new is not None:
@@ -417,70 +420,70 @@ def _apply_change(connection: sqlite3.Connection, change: KeyChange) -> None:
 # ----------------------------------------------------------------------------------- checks
 
 
-def _check_edit(given: KeyEdit) -> KeyEdit:
+def _check_edit(edit: KeyEdit) -> KeyEdit:
     """Return an edit whose parts have the right form."""
-    check_uuid("uuid", given.uuid)
-    if given.supersedes is not None:
-        check_uuid("supersedes", given.supersedes)
+    check_uuid("uuid", edit.uuid)
+    if edit.supersedes is not None:
+        check_uuid("supersedes", edit.supersedes)
     for name in ("item", "concerns"):
-        number = getattr(given, name)
-        if not is_whole(number) or not 0 <= number < 2**53:
+        number = getattr(edit, name)
+        if not is_integer(number) or not 0 <= number < 2**53:
             raise InputError(f"found {name}={quoted(number)}, expected a number")
-    if told := wrong_choice("what", given.what, _CHANGES):
-        raise InputError(told)
+    if problem := choice_error("what", edit.what, _CHANGES):
+        raise InputError(problem)
     for name in ("nugget", "descriptions", "importance"):
-        needed, found = name in _PARTS[given.what], getattr(given, name)
-        if needed != (found is not None):
-            told = "is missing" if needed else f"is {quoted(found)}, expected none"
-            raise InputError(f"{given.what}: {name} {told}")
-    if given.nugget is not None and not isinstance(given.nugget, str):
-        raise InputError(f"found nugget={quoted(given.nugget)}, expected its id")
-    words = given.descriptions
-    return given if words is None else given._replace(descriptions=list(check_words(words)))
+        required, value = name in _PARTS[edit.what], getattr(edit, name)
+        if required != (value is not None):
+            problem = "is missing" if required else f"is {quoted(value)}, expected none"
+            raise InputError(f"{edit.what}: {name} {problem}")
+    if edit.nugget is not None and not isinstance(edit.nugget, str):
+        raise InputError(f"found nugget={quoted(edit.nugget)}, expected its id")
+    descriptions = edit.descriptions
+    return (
+        edit
+        if descriptions is None
+        else edit._replace(descriptions=list(check_words(descriptions)))
+    )
 
 
-def _find_repeated(
-    connection: sqlite3.Connection, assessor: int, given: KeyEdit
-) -> StoredRow | None:
+def _find_repeated(connection: StoreConnection, assessor: int, edit: KeyEdit) -> StoredRow | None:
     """Return the row with the same uuid, which must have the same content."""
-    row = connection.execute(
+    row = connection.row(
         "SELECT e.id, e.assessor, e.item, e.what, e.concerned, b.uuid, o.nugget, n.descriptions, "
         "e.new_importance FROM key_edit e LEFT JOIN key_edit b ON b.id = e.supersedes "
         "LEFT JOIN nugget o ON o.id = e.old_nugget LEFT JOIN nugget n ON n.id = e.new_nugget "
         "WHERE e.uuid = ?",
-        (given.uuid,),
-    ).fetchone()
+        edit.uuid,
+    )
     if row is None:
         return None
     words = None if row[7] is None else json.loads(row[7])
     stored = {"nugget": row[6], "descriptions": words, "importance": row[8]}
-    parts = _PARTS[given.what]
-    same = row[1:6] == (assessor, *given[1:4], given.supersedes)
-    if not same or any(stored[name] != getattr(given, name) for name in parts):
-        raise InputError(f"uuid {given.uuid} stands for another edit: make a new one")
+    names = _PARTS[edit.what]
+    is_same_edit = row[1:6] == (assessor, *edit[1:4], edit.supersedes)
+    if not is_same_edit or any(stored[name] != getattr(edit, name) for name in names):
+        raise InputError(f"uuid {edit.uuid} stands for another edit: make a new one")
     return StoredRow(row[0], True)
 
 
-def _find_superseded(connection: sqlite3.Connection, given: KeyEdit) -> int | None:
+def _find_superseded(connection: StoreConnection, edit: KeyEdit) -> int | None:
     """Return the newest edit of the question, which must be the one that the client knows."""
-    known = connection.execute(
-        "SELECT 1 FROM item WHERE id = ? AND NOT calibration", (given.item,)
-    ).fetchone()
-    if known is None:
-        raise InputError(f"there is no question {quoted(given.item)}")
-    row = connection.execute(
-        "SELECT id, uuid FROM key_edit WHERE item = ? ORDER BY id DESC LIMIT 1", (given.item,)
-    ).fetchone()
+    question = connection.row("SELECT 1 FROM item WHERE id = ? AND NOT calibration", edit.item)
+    if question is None:
+        raise InputError(f"there is no question {quoted(edit.item)}")
+    row = connection.row(
+        "SELECT id, uuid FROM key_edit WHERE item = ? ORDER BY id DESC LIMIT 1", edit.item
+    )
     newest = None if row is None else row[1]
-    if newest != given.supersedes:
+    if newest != edit.supersedes:
         raise InputError("somebody has edited this question meanwhile: look at it again first")
     return None if row is None else int(row[0])
 
 
-def _check_concerns(connection: sqlite3.Connection, given: KeyEdit, change: KeyChange) -> None:
-    count = concerned_by(connection, given.item, change)
-    if count != given.concerns:
+def _check_concerns(connection: StoreConnection, edit: KeyEdit, change: KeyChange) -> None:
+    count = count_concerned(connection, edit.item, change)
+    if count != edit.concerns:
         raise InputError(
-            f"this concerns {count:,} judgements and decisions now, not {given.concerns:,}: look "
+            f"this concerns {count:,} judgements and decisions now, not {edit.concerns:,}: look "
             "at the question again first"
         )

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.studio.key_editing import (
     change_of_undo,
-    concerned_by,
-    decisions_on,
-    labels_on,
+    count_concerned,
+    count_decisions,
     newest_in_force,
+    read_labels,
 )
 from karat.studio.store.projects import OPEN
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 
 class ListedQuestion(NamedTuple):
@@ -82,12 +82,12 @@ class KeyQuestion(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""
         rows = {
-            name: [one._asdict() for one in getattr(self, name)] for name in ("nuggets", "edits")
+            name: [row._asdict() for row in getattr(self, name)] for name in ("nuggets", "edits")
         }
         return {**self._asdict(), **rows}
 
 
-_FOUND = """
+_MATCHING = """
 FROM item WHERE NOT calibration AND (instr(lower(segment || ' ' || coalesce(source, '')), ?1)
 OR EXISTS (SELECT 1 FROM nugget n, json_each(n.descriptions) AS words
     WHERE n.item = item.id AND NOT n.dropped AND instr(lower(words.value), ?1)))
@@ -98,77 +98,79 @@ def questions(store: Store, text: str = "") -> tuple[list[ListedQuestion], int]:
     """Return the first questions whose words or nuggets hold a text, and how many there are."""
     sought = text.strip().lower()
     with store.read() as connection:
-        (total,) = connection.execute(f"SELECT count(*) {_FOUND}", (sought,)).fetchone()
-        rows = connection.execute(
+        total = connection.value(f"SELECT count(*) {_MATCHING}", sought)
+        rows = connection.rows(
             "SELECT id, segment, coalesce(source, ''), (SELECT count(*) FROM nugget n "
             "WHERE n.item = item.id AND NOT n.dropped), (SELECT count(*) FROM key_edit e "
-            f"WHERE e.item = item.id) {_FOUND} ORDER BY ord, id LIMIT {MOST_LISTED}",
-            (sought,),
-        ).fetchall()
+            f"WHERE e.item = item.id) {_MATCHING} ORDER BY ord, id LIMIT {MAX_LISTED}",
+            sought,
+        )
     return [ListedQuestion(*row) for row in rows], total
 
 
 def question(store: Store, item: int) -> KeyQuestion:
     """Return one question."""
     with store.read() as connection:
-        row = connection.execute(
-            "SELECT segment, source FROM item WHERE id = ? AND NOT calibration", (item,)
-        ).fetchone()
+        row = connection.row(
+            "SELECT segment, source FROM item WHERE id = ? AND NOT calibration", item
+        )
         if row is None:
             raise InputError(f"there is no question {quoted(item)}")
-        edits = _edits(connection, item)
-        (state,) = connection.execute("SELECT state FROM project").fetchone()
+        edits = _read_edits(connection, item)
+        state = connection.value("SELECT state FROM project")
         return KeyQuestion(
             item,
             row[0],
             row[1] or "",
-            *_beside(connection, item),
-            nuggets=_nuggets(connection, item),
-            adding=_complete(connection, item),
-            undoing=_undoing(connection, item),
+            *_locate_question(connection, item),
+            nuggets=_read_nuggets(connection, item),
+            adding=_count_complete(connection, item),
+            undoing=_count_undone(connection, item),
             edits=edits,
             newest=edits[0].uuid if edits else None,
             open=state == OPEN,
         )
 
 
-def _beside(connection: sqlite3.Connection, item: int) -> tuple[int, int, int | None, int | None]:
+def _locate_question(
+    connection: StoreConnection, item: int
+) -> tuple[int, int, int | None, int | None]:
     """Return the place of a question, how many there are, and the ones before and after."""
-    found: tuple[int, int, int | None, int | None] = connection.execute(
+    location: tuple[int, int, int | None, int | None] = connection.row(
         "SELECT sum(id <= ?1), count(*), max(CASE WHEN id < ?1 THEN id END), "
         "min(CASE WHEN id > ?1 THEN id END) FROM item WHERE NOT calibration",
-        (item,),
-    ).fetchone()
-    return found
+        item,
+    )
+    return location
 
 
-def _nuggets(connection: sqlite3.Connection, item: int) -> tuple[KeyNugget, ...]:
-    rows = connection.execute(
+def _read_nuggets(connection: StoreConnection, item: int) -> tuple[KeyNugget, ...]:
+    rows = connection.rows(
         "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? AND NOT dropped "
         "ORDER BY coalesce(ord, id), id",
-        (item,),
-    ).fetchall()
-    labels = Counter(id for own, _ in labels_on(connection, item) for id in own)
+        item,
+    )
+    labels = Counter(id for labelled, _ in read_labels(connection, item) for id in labelled)
     return tuple(
         KeyNugget(
-            id, weight, tuple(json.loads(text)), labels[id] + decisions_on(connection, item, id)
+            id, weight, tuple(json.loads(text)), labels[id] + count_decisions(connection, item, id)
         )
         for id, weight, text in rows
     )
 
 
-def _complete(connection: sqlite3.Connection, item: int) -> int:
-    return sum(complete for _, complete in labels_on(connection, item))
+def _count_complete(connection: StoreConnection, item: int) -> int:
+    return sum(complete for _, complete in read_labels(connection, item))
 
 
-def _undoing(connection: sqlite3.Connection, item: int) -> int | None:
+def _count_undone(connection: StoreConnection, item: int) -> int | None:
     edit = newest_in_force(connection, item)
     if edit is None:
         return None
-    return concerned_by(connection, item, change_of_undo(connection, edit))
+    return count_concerned(connection, item, change_of_undo(connection, edit))
 
 
-def _edits(connection: sqlite3.Connection, item: int) -> tuple[PastEdit, ...]:
+def _read_edits(connection: StoreConnection, item: int) -> tuple[PastEdit, ...]:
     rows = connection.execute(
         "SELECT e.uuid, what, name, time, o.descriptions, old_importance, n.descriptions, "
         "new_importance, concerned, e.id IN (SELECT undoes FROM key_edit WHERE undoes NOTNULL) "
@@ -177,9 +179,9 @@ def _edits(connection: sqlite3.Connection, item: int) -> tuple[PastEdit, ...]:
         "WHERE e.item = ? ORDER BY e.id DESC",
         (item,),
     )
-    return tuple(_past(row) for row in rows)
+    return tuple(_parse_edit(row) for row in rows)
 
 
-def _past(row: tuple[Any, ...]) -> PastEdit:
+def _parse_edit(row: tuple[Any, ...]) -> PastEdit:
     before, after = (None if text is None else tuple(json.loads(text)) for text in (row[4], row[6]))
     return PastEdit._make((*row[:4], before, row[5], after, row[7], row[8], bool(row[9])))

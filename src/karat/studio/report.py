@@ -14,21 +14,23 @@ _ROWS = (Column("table", "Table"), Column("rows", "Rows", align="right"))
 _PROBLEMS = (Column("problem", "Problem", wrap=True),)
 
 
-def store_check_document(found: StoreCheck, command: str) -> Document:
-    """Return the contents of a store and what is wrong with it."""
-    counts: list[Row] = [row._asdict() for row in found.rows]
-    problems: list[Row] = [{"problem": problem} for problem in found.problems]
+def store_check_document(store_check: StoreCheck, command: str) -> Document:
+    """Return the row counts and problems of a store as a document."""
+    counts: list[Row] = [row._asdict() for row in store_check.rows]
+    problems: list[Row] = [{"problem": problem} for problem in store_check.problems]
     tables = [Table("rows", "Contents", _ROWS, counts, open=True)]
     if problems:
         tables.append(Table("problems", "Problems", _PROBLEMS, problems, open=True))
-    title = f"Store {found.name}"
-    return Document(title, tuple(tables), command, {}, found.notes, answer=_answer(found))
+    title = f"Store {store_check.name}"
+    return Document(
+        title, tuple(tables), command, {}, store_check.notes, answer=_answer(store_check)
+    )
 
 
-def _answer(found: StoreCheck) -> tuple[str, ...]:
-    rows = dict(found.rows)
-    told = ", ".join(several(rows[name], name) for name in ("item", "assessor", "judgement"))
-    if found.ok:
-        return (f"{found.name} is intact: {told}.",)
-    count = several(len(found.problems), "problem")
-    return (f"{found.name} is damaged ({count}): restore a copy.",)
+def _answer(store_check: StoreCheck) -> tuple[str, ...]:
+    rows = dict(store_check.rows)
+    counts = ", ".join(several(rows[name], name) for name in ("item", "assessor", "judgement"))
+    if store_check.ok:
+        return (f"{store_check.name} is intact: {counts}.",)
+    count = several(len(store_check.problems), "problem")
+    return (f"{store_check.name} is damaged ({count}): restore a copy.",)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from studio.store_rows import StoredJudgement, current
 from studio.web.studio_server import StudioServer
 
 from karat.studio.store.assessors import assessors
-from karat.studio.store.judgements import StoredJudgement, current
 from karat.studio.store.store import Store
 
 

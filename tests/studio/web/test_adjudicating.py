@@ -13,14 +13,14 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.store_rows import AdjudicationRow, decisions, events
 from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
 from karat.studio.export.contents import read_contents
-from karat.studio.export.labels import labels_of
-from karat.studio.store.adjudications import AdjudicationRow, decisions
-from karat.studio.store.events import events, trail
+from karat.studio.export.labels import make_labels
+from karat.studio.store.events import trail
 from karat.studio.store.store import Store
 
 DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"
@@ -61,10 +61,10 @@ def test_five_adjudications_by_keys(browser: Any, server: StudioServer) -> None:
     with Store.reading(server.store) as store:
         rows, total = trail(store, 1, 50)
         zoe_id = first.assessor
-        told = [one for one in rows if one.what == "decide"]
+        told = [one for one in rows if one.event == "decide"]
         assert [one.assessor for one in told] == [zoe_id] * 5
         assert total == len(rows)
-        labels = labels_of(read_contents(store))
+        labels = make_labels(read_contents(store))
         assert sum(one.basis == "adjudicated" for one in labels) == 5
 
 
@@ -185,7 +185,7 @@ def test_decisions_on_other_tasks(browser: Any, server: StudioServer) -> None:
     found = decided(server)
     assert len(found) == 2
     with Store.reading(server.store) as store:
-        labels = labels_of(read_contents(store))
+        labels = make_labels(read_contents(store))
     about = 4 if found[0].task == "spans" else 2  # a score and a penalty for each output
     assert sum(one.basis == "adjudicated" for one in labels) == about
 

@@ -45,9 +45,9 @@ from studio.web.studio_server import (
     write_set,
 )
 
-from karat.studio.web.guard import LARGEST
-from karat.studio.web.server import MOST_CONNECTIONS
-from karat.studio.web.studio import LASTS
+from karat.studio.web.guard import MAX_BODY
+from karat.studio.web.server import MAX_CONNECTIONS
+from karat.studio.web.studio import SESSION_SECONDS
 
 OWNED = (
     *("/owner", "/owner/live", "/owner/events", "/adjudicate", "/browse", "/browse/segments/1"),
@@ -117,7 +117,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "longer than any path": (get(f"/join/{'a' * 5000}", "stranger"), 404),
     "token in percent signs": (get("/join/%61%61", "stranger"), 404),
     "cookie of another studio": (forged(b"k" * 32), 401),
-    "expired cookie": (forged(None, -LASTS - 1), 401),
+    "expired cookie": (forged(None, -SESSION_SECONDS - 1), 401),
     "cookie of another assessor's id": (signature_of_another, 401),
     "empty cookie": (cookie(""), 401),
     "cookie of dots": (cookie("..."), 401),
@@ -232,9 +232,9 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
         405,
     ),
     # Bodies
-    "announced body that is too large": (post(Content_Length=str(LARGEST + 1)), 413),
-    "body that is too large": (body(b" " * (LARGEST + 1)), 413),
-    "chunked body that is too large": (chunked(LARGEST + 8192), 413),
+    "announced body that is too large": (post(Content_Length=str(MAX_BODY + 1)), 413),
+    "body that is too large": (body(b" " * (MAX_BODY + 1)), 413),
+    "chunked body that is too large": (chunked(MAX_BODY + 8192), 413),
     "negative length": (raw("POST /api/judgements HTTP/1.1", LOCAL, "Content-Length: -1"), 400),
     "two lengths": (raw("POST / HTTP/1.1", LOCAL, "Content-Length: 1", "Content-Length: 2"), 400),
     "headers without an end": (raw("GET / HTTP/1.1", LOCAL, f"X-A: {'a' * 300_000}"), 400),
@@ -362,7 +362,7 @@ def test_no_answer_names_a_system(world: World) -> None:
 def test_silent_connections_leave_room_for_others(world: World) -> None:
     address = ("127.0.0.1", world.server.port)
     with ExitStack() as stack:
-        for _ in range(MOST_CONNECTIONS + 20):
+        for _ in range(MAX_CONNECTIONS + 20):
             line = stack.enter_context(socket.create_connection(address, timeout=20))
             line.sendall(b"GET / HT")
         assert world.ada.ask("GET", "/api/next").status == 200

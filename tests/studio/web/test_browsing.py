@@ -18,7 +18,7 @@ from studio.web.judged_server import judged_server
 from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 
 import karat as kt
-from karat.studio.browsing import OFFERED_METRICS, Search, find_segments, output_table
+from karat.studio.browsing import OFFERED_METRICS, Search, find_segments, make_output_table
 from karat.studio.store.store import Store
 from karat.studio.web.pages import answer, comment
 
@@ -40,7 +40,7 @@ def owner(server: StudioServer) -> Client:
 @pytest.fixture(scope="module")
 def outputs(server: StudioServer, owner: Client) -> list[int]:
     with Store.reading(server.store) as store:
-        return output_table(store).ids
+        return make_output_table(store).ids
 
 
 def test_only_owners_browse_before_the_reveal(server: StudioServer, owner: Client) -> None:
@@ -93,7 +93,7 @@ def test_segments_by_search_and_filter(server: StudioServer) -> None:
         judged, unjudged = found(kind="judged"), found(kind="unjudged")
         assert sorted([*judged, *unjudged]) == sorted(found())
         assert {*found(kind="disputed")} <= {*judged}
-        table = output_table(store)
+        table = make_output_table(store)
         best = [row for row in table.rows(table.ids) if row.values.get("quality", 0) >= 6]
         assert found(dimension="quality", low=6) == list(
             dict.fromkeys(row.segment.partition(" ")[0] for row in best)
@@ -155,7 +155,7 @@ def test_the_table_has_metrics_and_is_a_file(server: StudioServer, owner: Client
 
 def test_every_metric_on_offer_scores_every_output(server: StudioServer) -> None:
     with Store.reading(server.store) as store:
-        table = output_table(store, OFFERED_METRICS)
+        table = make_output_table(store, OFFERED_METRICS)
         rows = table.rows(table.ids)
     assert table.names[-len(OFFERED_METRICS) :] == [*OFFERED_METRICS]
     assert len(rows) == 36

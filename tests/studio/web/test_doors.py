@@ -9,7 +9,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.studio.web.guard import Hosts, parse
-from karat.studio.web.studio import LASTS, Keys, Sessions
+from karat.studio.web.studio import SESSION_SECONDS, Keys, Sessions
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_session_ends_and_belongs_to_one_key() -> None:
     time = [1000.0]
     sessions = Sessions(b"a" * 32, lambda: time[0])
     cookie = sessions.begin(7, "hash")
-    time[0] += LASTS - 1
+    time[0] += SESSION_SECONDS - 1
     assert sessions.read(cookie) == (7, sessions.mark("hash"))
     time[0] += 1
     assert sessions.read(cookie) is None
@@ -52,13 +52,13 @@ def test_a_session_ends_and_belongs_to_one_key() -> None:
 
 def test_keys_are_kept_and_damaged_ones_refused(tmp_path: Path) -> None:
     store = tmp_path / "a.sqlite"
-    made = Keys.beside(store)
+    made = Keys.for_store(store)
     made.add("ada", "token")
-    assert Keys.beside(store) == made
+    assert Keys.for_store(store) == made
     for text in ("", "{", "[]", '{"key": "00", "tokens": {}}', '{"key": 1, "tokens": []}'):
         made.path.write_text(text)
         with pytest.raises(InputError, match="is not a file of keys"):
-            Keys.beside(store)
+            Keys.for_store(store)
 
 
 def test_json_is_read_as_it_is() -> None:

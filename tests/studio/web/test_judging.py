@@ -14,11 +14,11 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.store_rows import history
 from studio.web.browser_page import WIDER
 from studio.web.person import Person, rows, values
 from studio.web.studio_server import SYSTEMS, StudioServer, write_set
 
-from karat.studio.store.judgements import history
 from karat.studio.store.store import Store
 
 PEOPLE = ("ada", "ben", "cy", "dee", "eli", "fay")

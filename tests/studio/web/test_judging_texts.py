@@ -12,10 +12,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.store_rows import history
 from studio.web.person import Person, rows, values
 from studio.web.studio_server import StudioServer
-
-from karat.studio.store.judgements import history
 
 ARABIC = "قررت اللجنة 😀 تأجيل التصويت"
 TEXT = "A 👩‍👩‍👧 cafe\u0301 𝒳 sat.\nOn two lines 😀 it ends."

@@ -18,7 +18,7 @@ from studio.web.studio_server import Client, StudioServer
 
 from karat.studio.store.assessors import invite
 from karat.studio.store.store import Store
-from karat.studio.web.guard import LARGEST
+from karat.studio.web.guard import MAX_BODY
 
 EDITS = "/api/key/edits"
 UUID = "6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e70"
@@ -97,7 +97,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "permission that is none": (body('{"adjudicators": 1}', "/api/key/allow", "owner"), 422),
     "permission for others": (body('{"assessors": true}', "/api/key/allow", "owner"), 422),
     # Sizes
-    "edit that is too large": (body(b" " * (LARGEST + 1), EDITS, "owner"), 413),
+    "edit that is too large": (body(b" " * (MAX_BODY + 1), EDITS, "owner"), 413),
     "words that are too long": (edit(**NEW, descriptions=["a" * 2001]), 422),
     "too many wordings": (edit(**NEW, descriptions=[str(k) for k in range(21)]), 422),
     "very long search": (get(f"/api/key?q={'a' * 5000}", "owner"), 422),

@@ -21,6 +21,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
 from studio.judged_store import judge_all, make_store, nugget_texts, texts
+from studio.store_rows import events
 from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
@@ -28,7 +29,6 @@ from studio.web.studio_server import SYSTEMS, Client, StudioServer
 from karat.studio.live.progress import Coverage, coverage
 from karat.studio.live.statistics import LiveAgreement, LiveEstimate, ask_estimates
 from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.events import events
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
 from karat.studio.web.owner_view import glance, live_view, nothing_is_estimated, warnings

@@ -127,7 +127,7 @@ def test_recovery_makes_nobody_else_an_owner(tmp_path: Path, called: Any) -> Non
             recover_owner(store, "ann")
         recover_owner(store, "olga")
         entries, _ = trail(store, 1, 10)
-        assert [one.what for one in entries[:2]] == [
+        assert [one.event for one in entries[:2]] == [
             "recover an owner's link from the command line"
         ] * 2
     assert owners(tmp_path / "a.sqlite") == ["owner", "olga"]

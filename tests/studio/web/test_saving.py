@@ -15,10 +15,10 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("jinja2")
 
+from studio.store_rows import history
 from studio.web.person import Person, rows, values
 from studio.web.studio_server import Answer, Client, StudioServer, write_set
 
-from karat.studio.store.judgements import history
 from karat.studio.store.store import Store
 
 PEOPLE = ("ada", "ben", "cy", "dee", "eli", "fay", "gil", "hal")

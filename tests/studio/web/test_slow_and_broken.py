@@ -21,8 +21,8 @@ from studio.web.browser_page import Visitor
 from studio.web.person import Person, rows, values
 from studio.web.studio_server import Client, StudioServer, write_set
 
-from karat.studio.web.guard import MOST_BODIES
-from karat.studio.web.server import MOST_CONNECTIONS
+from karat.studio.web.guard import MAX_BODIES
+from karat.studio.web.server import MAX_CONNECTIONS
 
 RATED = {"ratings": {"quality": 5}}
 MALFORMED = (
@@ -89,13 +89,13 @@ def test_slow_bodies_of_one_assessor_block_nobody(server: StudioServer) -> None:
     begin = head(ada, Content_Length="1000")
     with ExitStack() as stack:
         lines = []
-        for _ in range(MOST_CONNECTIONS + 20):
+        for _ in range(MAX_CONNECTIONS + 20):
             line = stack.enter_context(
                 socket.create_connection(("127.0.0.1", server.port), timeout=20)
             )
             line.sendall(begin + b"{")
             lines.append(line)
-        refused = [line.recv(4096) for line in lines[MOST_BODIES:]]
+        refused = [line.recv(4096) for line in lines[MAX_BODIES:]]
         assert {found.split(b" ", 2)[1] for found in refused} == {b"429"}
         assert ben.judge(own, RATED).status == 200
         assert ada.ask("GET", "/api/next").status == 200
@@ -104,14 +104,14 @@ def test_slow_bodies_of_one_assessor_block_nobody(server: StudioServer) -> None:
 
 
 def test_slow_bodies_of_many_assessors_leave_room_for_others(tmp_path: Path) -> None:
-    count = MOST_CONNECTIONS // MOST_BODIES + 2
+    count = MAX_CONNECTIONS // MAX_BODIES + 2
     people = [word for k in range(count) for word in ("--assessor", f"a{k}")]
     server = StudioServer(tmp_path, write_set(tmp_path, 3), *people, "--assessor", "zoe")
     zoe = Client(server, "zoe")
     own = zoe.next()
     begins = [head(Client(server, f"a{k}"), Content_Length="1000") for k in range(count)]
     with ExitStack() as stack:
-        for begin in begins * MOST_BODIES:
+        for begin in begins * MAX_BODIES:
             line = socket.create_connection(("127.0.0.1", server.port), timeout=20)
             stack.enter_context(line).sendall(begin + b"{")
         assert zoe.judge(own, RATED).status == 200

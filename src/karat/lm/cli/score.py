@@ -53,11 +53,11 @@ def command(
     from karat.text.segments import Lines
     from karat.text.tokens import Recipe
 
-    said = {name: value for name, value in given.items() if value}
-    recipe = None if set(given.values()) == {None} else Recipe(**{"tok": "none", **said})
+    chosen = {name: value for name, value in given.items() if value}
+    recipe = None if set(given.values()) == {None} else Recipe(**{"tok": "none", **chosen})
     with Bar() as progress:
-        found = LanguageModel.open(model, recipe, progress=progress)
+        language_model = LanguageModel.open(model, recipe, progress=progress)
         lines = [Lines(path, progress, as_text=as_text) for path in texts]
         by = "segment" if segments else "word" if words else "text"
-        result = score_texts(lines, found, by=by, threads=threads, progress=progress)
+        result = score_texts(lines, language_model, by=by, threads=threads, progress=progress)
     show(result.document(options.command_line()), format, output)

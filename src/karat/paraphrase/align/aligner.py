@@ -31,10 +31,10 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
     "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
 }
-MOST = 1000
+MAX_ITERATIONS = 1000
 """Iterations of model 1, and of the HMM."""
-_WITH_FERTILITY = 2  # of the last iterations of the HMM
-_OF_MODEL: Any = None  # the default is the model's
+_FERTILITY_ITERATIONS = 2  # of the last iterations of the HMM
+_DEFAULT_OF_MODEL: Any = None  # the default is the model's
 
 
 class Iteration(NamedTuple):
@@ -56,14 +56,14 @@ class Aligner:
     after `dataclasses.replace` has given another model; `resolved` fills it in.
     """
 
-    model1: int = _OF_MODEL
-    hmm: int = _OF_MODEL
-    agreement: str = _OF_MODEL
+    model1: int = _DEFAULT_OF_MODEL
+    hmm: int = _DEFAULT_OF_MODEL
+    agreement: str = _DEFAULT_OF_MODEL
     decoding: str = "posterior"
-    threshold: float = _OF_MODEL
+    threshold: float = _DEFAULT_OF_MODEL
     longest: int = 200
     model: str = "fertility"
-    prefix: int = _OF_MODEL
+    prefix: int = _DEFAULT_OF_MODEL
 
     def __post_init__(self) -> None:
         check_choice("model", self.model, MODELS)
@@ -71,8 +71,8 @@ class Aligner:
         if self.agreement is not None:
             check_choice("agreement", self.agreement, AGREEMENTS)
         for name, value in (("model1", self.model1), ("hmm", self.hmm)):
-            if value is not None and not 0 <= value <= MOST:
-                raise InputError(f"{name}={value}: expected 0 to {MOST:,} iterations")
+            if value is not None and not 0 <= value <= MAX_ITERATIONS:
+                raise InputError(f"{name}={value}: expected 0 to {MAX_ITERATIONS:,} iterations")
         if self.model1 == 0 and self.hmm == 0:
             raise InputError("model1=0 and hmm=0: expected at least one iteration of either")
         self._check_threshold()
@@ -87,9 +87,9 @@ class Aligner:
         if not 0 < self.threshold <= 1:
             raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
         if self.decoding != "posterior":
-            told = f"decoding={self.decoding} has no threshold"
+            reason = f"decoding={self.decoding} has no threshold"
             raise InputError(
-                f"threshold={self.threshold}: {told}; leave it out, or use decoding=posterior"
+                f"threshold={self.threshold}: {reason}; leave it out, or use decoding=posterior"
             )
 
     def resolved(self) -> Aligner:
@@ -107,28 +107,30 @@ class Aligner:
 
     def iterations(self) -> Iterator[Iteration]:
         """Yield what each iteration does."""
-        how, fertilities = self.resolved(), self.fertilities
-        for k in range(1, how.model1 + 1):
-            counts = fertilities >= how.hmm > 0 and k == how.model1
-            yield Iteration(f"model 1, iteration {k} of {how.model1}", False, False, counts)
-        for k in range(1, how.hmm + 1):
-            left = how.hmm - k
-            fertility, counts = left < fertilities, left <= fertilities > 0
-            yield Iteration(f"HMM, iteration {k} of {how.hmm}", True, fertility, counts)
+        settings, fertilities = self.resolved(), self.fertilities
+        for k in range(1, settings.model1 + 1):
+            counts = fertilities >= settings.hmm > 0 and k == settings.model1
+            yield Iteration(f"model 1, iteration {k} of {settings.model1}", False, False, counts)
+        for k in range(1, settings.hmm + 1):
+            n_remaining = settings.hmm - k
+            fertility, counts = n_remaining < fertilities, n_remaining <= fertilities > 0
+            yield Iteration(f"HMM, iteration {k} of {settings.hmm}", True, fertility, counts)
 
     @property
     def fertilities(self) -> int:
         """The number of iterations with fertilities; they need one before that counts them."""
-        how = self.resolved()
-        most = how.hmm if how.model1 else how.hmm - 1
-        return max(min(_WITH_FERTILITY, most), 0) if self.model == "fertility" else 0
+        settings = self.resolved()
+        max_iterations = settings.hmm if settings.model1 else settings.hmm - 1
+        return (
+            max(min(_FERTILITY_ITERATIONS, max_iterations), 0) if self.model == "fertility" else 0
+        )
 
     def __str__(self) -> str:
-        how = self.resolved()
-        links = f">={how.threshold:g}" if how.decoding == "posterior" else ""
-        links = f"{how.agreement},{how.decoding}{links},longest={how.longest}"
-        prefix = f",prefix={how.prefix}" if how.prefix else ""
-        return f"{how.model}-joint:model1={how.model1},hmm={how.hmm},{links}{prefix}"
+        settings = self.resolved()
+        links = f">={settings.threshold:g}" if settings.decoding == "posterior" else ""
+        links = f"{settings.agreement},{settings.decoding}{links},longest={settings.longest}"
+        prefix = f",prefix={settings.prefix}" if settings.prefix else ""
+        return f"{settings.model}-joint:model1={settings.model1},hmm={settings.hmm},{links}{prefix}"
 
 
 Texts = tuple[Any, Any, Any, Any]
@@ -142,8 +144,8 @@ class HmmLearner:
     """Entries are t(pivot | source) and t(source | pivot)."""
     keeps_posteriors = False
 
-    def __init__(self, source: Words, pivot: Words, how: Aligner) -> None:
-        self.how = how
+    def __init__(self, source: Words, pivot: Words, aligner: Aligner) -> None:
+        self.how = aligner
         self.jumps = _kernel.first_jumps()
         self.words = len(source.vocab), len(pivot.vocab)
         self.longer = max(map(word_count, (source, pivot)))
@@ -155,8 +157,8 @@ class HmmLearner:
 
     def whole(self, texts: Texts, most_cells: int) -> _kernel.JointAligner:
         """Return the aligner of a text, with its table in memory."""
-        how = self.how
-        return _kernel.JointAligner(*texts, how.longest, most_cells, how.agreement)
+        aligner = self.how
+        return _kernel.JointAligner(*texts, aligner.longest, most_cells, aligner.agreement)
 
     def expect(self, kernel: _kernel.JointAligner, step: Iteration) -> Callable[[int, int], None]:
         """Return the E-step of some sentences."""
@@ -168,16 +170,18 @@ class HmmLearner:
 
     def decode(self, kernel: _kernel.JointAligner, rule: str) -> Callable[[int, int], Any]:
         """Return the decoding of some sentences."""
-        how = self.how
-        return partial(kernel.decode, hmm=how.hmm > 0, rule=rule, threshold=how.least)
+        aligner = self.how
+        return partial(kernel.decode, hmm=aligner.hmm > 0, rule=rule, threshold=aligner.least)
 
     # ---------------------------------------------------------------------------------- parts
 
     def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> _kernel.JointAligner:
         """Return the aligner of a part of a text, with what is known so far."""
-        how = self.how
-        known = {"cells": cells, "entries": entries, "jumps": self.jumps}
-        return _kernel.JointAligner(*texts, how.longest, how.agreement, **known, words=self.longer)
+        aligner = self.how
+        tables = {"cells": cells, "entries": entries, "jumps": self.jumps}
+        return _kernel.JointAligner(
+            *texts, aligner.longest, aligner.agreement, **tables, words=self.longer
+        )
 
     def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
         """Add the counts of some word pairs to those of their words."""
@@ -220,16 +224,18 @@ class FertilityLearner:
     """Entries are counts, as whole numbers of 2^-15."""
     keeps_posteriors = True
 
-    def __init__(self, source: Words, pivot: Words, how: Aligner) -> None:
-        self.how = how
+    def __init__(self, source: Words, pivot: Words, aligner: Aligner) -> None:
+        self.how = aligner
         twins = pivot.vocab.find(source.vocab.words(0, len(source.vocab)))
         settings = (NULL, SPREAD, ALPHA, IDENTICAL, JUMPS, FERTILITY)
-        self.model = _kernel.WordModel(unigrams(source), unigrams(pivot), twins, *settings)
+        self.model = _kernel.WordModel(count_words(source), count_words(pivot), twins, *settings)
 
     def whole(self, texts: Texts, most_cells: int) -> _kernel.FertilityAligner:
         """Return the aligner of a text, with its table in memory."""
-        how = self.how
-        return _kernel.FertilityAligner(self.model, *texts, how.longest, most_cells, how.agreement)
+        aligner = self.how
+        return _kernel.FertilityAligner(
+            self.model, *texts, aligner.longest, most_cells, aligner.agreement
+        )
 
     def expect(
         self, kernel: _kernel.FertilityAligner, step: Iteration
@@ -245,9 +251,9 @@ class FertilityLearner:
 
     def decode(self, kernel: _kernel.FertilityAligner, rule: str) -> Callable[[int, int], Any]:
         """Return the decoding of some sentences."""
-        how = self.how
-        stage = {"hmm": how.hmm > 0, "fertility": how.fertilities > 0}
-        return partial(kernel.decode, **stage, rule=rule, threshold=how.least)
+        aligner = self.how
+        stage = {"hmm": aligner.hmm > 0, "fertility": aligner.fertilities > 0}
+        return partial(kernel.decode, **stage, rule=rule, threshold=aligner.least)
 
     # ---------------------------------------------------------------------------------- parts
 
@@ -255,9 +261,11 @@ class FertilityLearner:
         self, texts: Texts, cells: Any, entries: Any, posteriors: Any
     ) -> _kernel.FertilityAligner:
         """Return the aligner of a part of a text; it replaces the posteriors."""
-        how = self.how
-        known = {"cells": cells, "counts": entries, "posteriors": posteriors}
-        return _kernel.FertilityAligner(self.model, *texts, how.longest, how.agreement, **known)
+        aligner = self.how
+        tables = {"cells": cells, "counts": entries, "posteriors": posteriors}
+        return _kernel.FertilityAligner(
+            self.model, *texts, aligner.longest, aligner.agreement, **tables
+        )
 
     def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
         """Do nothing: the model has counted its words."""
@@ -274,13 +282,13 @@ class FertilityLearner:
         self.model.update(step.hmm, step.counts_fertility)
 
 
-def unigrams(words: Words) -> Ints:
+def count_words(words: Words) -> Ints:
     """Return how often each word of a text occurs."""
-    found = np.zeros(len(words.vocab), np.int64)
+    counts = np.zeros(len(words.vocab), np.int64)
     for start in range(0, len(words), _SENTENCES):
         part = words.part(start, min(start + _SENTENCES, len(words)))
-        found += np.bincount(part.ids, minlength=len(found))
-    return found
+        counts += np.bincount(part.ids, minlength=len(counts))
+    return counts
 
 
 Learner = FertilityLearner | HmmLearner
@@ -291,11 +299,11 @@ _LEARNERS: dict[str, type[FertilityLearner] | type[HmmLearner]] = {
 }
 
 
-def learner_of(source: Words, pivot: Words, how: Aligner) -> Learner:
+def make_learner(source: Words, pivot: Words, aligner: Aligner) -> Learner:
     """Return the learner of the model that the settings name."""
-    return _LEARNERS[how.model](source, pivot, how)
+    return _LEARNERS[aligner.model](source, pivot, aligner)
 
 
-def shortened(words: Words, prefix: int) -> Words:
+def shorten_words(words: Words, prefix: int) -> Words:
     """Return a text with the first characters of its words alone (0: with whole words)."""
     return words.map(lambda word: word[:prefix]) if prefix else words

@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.paraphrase.align.aligner import Aligner, Iteration, Learner, learner_of, shortened
+from karat.paraphrase.align.aligner import Aligner, Iteration, Learner, make_learner, shorten_words
 from karat.paraphrase.align.links import AnyLinks, Links, StoredLinks, check_lengths, symmetrize
 from karat.paraphrase.align.parallel_text import (
     Parallel,
     Words,
-    batch_cuts,
-    by_batches,
-    large_cuts,
+    cut_batches,
+    cut_parts,
+    measure_texts,
     parallel_tokens,
-    text_size,
+    run_in_batches,
     word_count,
 )
 from karat.progress import Progress, silent
@@ -46,12 +46,12 @@ class Linked(NamedTuple):
 
 def link_words(learner: Learner, kernel: Any, source: Tokens, pivot: Tokens, **work: Any) -> Links:
     """Return the links of a text by the learner's aligner; `work` is `threads` and `progress`."""
-    cuts = batch_cuts(source, pivot)
+    cuts = cut_batches(source, pivot)
 
     def decoded(rule: str) -> Links:
         decode = learner.decode(kernel, rule)
-        found = by_batches(decode, cuts, what="linking words", **work)
-        return _joined(Links(*batch) for batch in found)
+        batches = run_in_batches(decode, cuts, step_name="linking words", **work)
+        return _join_links(Links(*batch) for batch in batches)
 
     decoding = learner.how.decoding
     if decoding == "posterior":
@@ -59,7 +59,7 @@ def link_words(learner: Learner, kernel: Any, source: Tokens, pivot: Tokens, **w
     return symmetrize(source, pivot, decoded("forward"), decoded("backward"), decoding)
 
 
-def _joined(batches: Iterable[Links]) -> Links:
+def _join_links(batches: Iterable[Links]) -> Links:
     """Join the links of all batches; the kernel gives ends of sentences within a batch."""
     parts, held = [(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64))], 0
     for batch in batches:
@@ -79,17 +79,22 @@ def batch_cells(memory: int) -> int:
 
 
 def align_by_parts(
-    source: Words, pivot: Words, how: Aligner, most: int, threads: int | None, progress: Progress
+    source: Words,
+    pivot: Words,
+    aligner: Aligner,
+    max_cells: int,
+    threads: int | None,
+    progress: Progress,
 ) -> Linked:
     """Align part by part, each of at most so many cells."""
     work: dict[str, Any] = {"threads": threads, "progress": progress}
     with ExitStack() as stack:
-        table = _Table(stack, source, pivot, how)
-        for cut in large_cuts(source, pivot, how.longest, most):
+        table = _PartTables(stack, source, pivot, aligner)
+        for cut in cut_parts(source, pivot, aligner.longest, max_cells):
             table.add_part(*cut)
             progress(cut[1], len(source), "finding word pairs")
         table.number_pairs(progress)
-        for step in how.iterations():
+        for step in aligner.iterations():
             table.iterate(step, **work)
         links = StoredLinks()
         for part in table.parts:
@@ -97,7 +102,7 @@ def align_by_parts(
         return Linked(links, table.pairs, table.nbytes)
 
 
-class _Part(NamedTuple):
+class _TextPart(NamedTuple):
     """Sentences of a part, and where its cells, its word pairs and their rows lie in the files."""
 
     sentences: tuple[int, int]
@@ -106,19 +111,19 @@ class _Part(NamedTuple):
     rows: tuple[int, int]
 
 
-class _Table:
+class _PartTables:
     """The word pairs of all parts."""
 
-    def __init__(self, stack: ExitStack, source: Words, pivot: Words, how: Aligner) -> None:
+    def __init__(self, stack: ExitStack, source: Words, pivot: Words, aligner: Aligner) -> None:
         self.source, self.pivot = source, pivot
-        self.learner = learner_of(source, pivot, how)
-        self.parts: list[_Part] = []
+        self.learner = make_learner(source, pivot, aligner)
+        self.parts: list[_TextPart] = []
         self.bounds: list[Ints] = []  # for each range of pairs: where each part's end
 
         def file(dtype: str, width: int | None = None) -> ArrayFile:
-            found = ArrayFile(dtype, _PURPOSE, width)
-            stack.callback(found.close)
-            return found
+            array_file = ArrayFile(dtype, _PURPOSE, width)
+            stack.callback(array_file.close)
+            return array_file
 
         self.cells, self.columns, self.numbers = file("int32"), file("int32"), file("int32")
         self.rows, self.counts = file("int64"), file("int64")
@@ -137,7 +142,7 @@ class _Table:
         sizes = [of_cell * (c - a) + 16 * (d - b) for _, (a, c), (b, d), _ in self.parts]
         return max(sizes, default=0)
 
-    def text(self, part: _Part) -> tuple[Tokens, Tokens]:
+    def text(self, part: _TextPart) -> tuple[Tokens, Tokens]:
         return self.source.part(*part.sentences), self.pivot.part(*part.sentences)
 
     # ------------------------------------------------------------------------------ word pairs
@@ -156,10 +161,10 @@ class _Table:
         self.rows.append(rows)
         for at in range(0, len(columns), _PAIRS):
             end = min(at + _PAIRS, len(columns))
-            self.keys.append(_keys(rows, columns, at, end))
+            self.keys.append(_pair_keys(rows, columns, at, end))
             self.entries.append(self._unset(end - at))
         after = [len(file) for file in (self.cells, self.columns, self.rows)]
-        self.parts.append(_Part((start, stop), *zip(before, after, strict=True)))
+        self.parts.append(_TextPart((start, stop), *zip(before, after, strict=True)))
 
     def number_pairs(self, progress: Progress) -> None:
         """Number the pairs of all parts together, range by range."""
@@ -170,9 +175,9 @@ class _Table:
         while not union.done:
             rows, numbers = union.next(_PAIRS)
             self.all_keys.append(rows)
-            for part, found in enumerate(numbers):
-                self.numbers.write(int(ends[part]), found)
-                ends[part] += len(found)
+            for part, part_numbers in enumerate(numbers):
+                self.numbers.write(int(ends[part]), part_numbers)
+                ends[part] += len(part_numbers)
             self.bounds.append(ends.copy())
             forget_pages([keys])
             progress(int(sum(ends) - sum(p.pairs[0] for p in self.parts)), total, "sorting pairs")
@@ -184,12 +189,12 @@ class _Table:
         shape = size if self.learner.width is None else (size, self.learner.width)
         return np.full(shape, self.learner.first, self.learner.dtype)
 
-    def aligner(self, part: _Part, source: Tokens, pivot: Tokens) -> tuple[Any, NDArray[Any]]:
+    def aligner(self, part: _TextPart, source: Tokens, pivot: Tokens) -> tuple[Any, NDArray[Any]]:
         """Return the aligner of a part, with what is known so far, and its last posteriors."""
         texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
         cells, entries = self.cells.read(*part.cells), self.entries.read(*part.pairs)
-        kept = part.cells if self.learner.keeps_posteriors else (0, 0)
-        posteriors = self.posteriors.read(*kept)
+        cell_range = part.cells if self.learner.keeps_posteriors else (0, 0)
+        posteriors = self.posteriors.read(*cell_range)
         return self.learner.part(texts, cells, entries, posteriors), posteriors
 
     def iterate(self, step: Iteration, threads: int | None, progress: Progress) -> None:
@@ -197,17 +202,17 @@ class _Table:
         for part in self.parts:
             source, pivot = self.text(part)
             kernel, posteriors = self.aligner(part, source, pivot)
-            cuts = batch_cuts(source, pivot)
-            shown = _shifted(progress, part.sentences[0], len(self.source))
+            cuts = cut_batches(source, pivot)
+            part_progress = _shift_progress(progress, part.sentences[0], len(self.source))
             expect = self.learner.expect(kernel, step)
-            deque(by_batches(expect, cuts, threads, shown, step.what), maxlen=0)
+            deque(run_in_batches(expect, cuts, threads, part_progress, step.what), maxlen=0)
             self.posteriors.write(part.cells[0], posteriors)
             self._collect(part, kernel)
             self.learner.add_part(kernel)
         self._estimate(progress, step.what)
         self.learner.update_parts(step)
 
-    def _collect(self, part: _Part, kernel: Any) -> None:
+    def _collect(self, part: _TextPart, kernel: Any) -> None:
         """Write the counts of a part, and add them to those of the words."""
         rows = self.rows.read(*part.rows)
         first, size = part.pairs[0], part.pairs[1] - part.pairs[0]
@@ -216,25 +221,25 @@ class _Table:
             counts = kernel.counts(at, end)
             self.counts.write(first + at, counts)
             columns = self.columns.read(first + at, first + end)
-            self.learner.add_pairs(_sources(rows, at, end), columns, counts)
+            self.learner.add_pairs(_source_words(rows, at, end), columns, counts)
 
-    def _estimate(self, progress: Progress, what: str) -> None:
+    def _estimate(self, progress: Progress, step_name: str) -> None:
         """Add up the counts of each pair, and give its new entry to all parts."""
         starts = np.array([part.pairs[0] for part in self.parts], dtype=np.int64)
         for number, ends in enumerate(self.bounds):
             keys = self.all_keys.read(number * _PAIRS, (number + 1) * _PAIRS)
             cuts = zip(starts.tolist(), ends.tolist(), strict=True)
-            some = [cut for cut in cuts if cut[0] < cut[1]]
-            numbers = [self.numbers.read(*cut) for cut in some]
+            ranges = [cut for cut in cuts if cut[0] < cut[1]]
+            numbers = [self.numbers.read(*cut) for cut in ranges]
             sums = np.zeros(len(keys), np.int64)
-            for at, cut in zip(numbers, some, strict=True):
+            for at, cut in zip(numbers, ranges, strict=True):
                 _kernel.add_at(sums, at, self.counts.read(*cut))
-            held = partial(self._held, len(keys), numbers, some)
-            found = self.learner.entries(keys, sums, held)
-            for at, cut in zip(numbers, some, strict=True):
-                self.entries.write(cut[0], found[at])
+            held = partial(self._held, len(keys), numbers, ranges)
+            entries = self.learner.entries(keys, sums, held)
+            for at, cut in zip(numbers, ranges, strict=True):
+                self.entries.write(cut[0], entries[at])
             starts = ends
-            progress(number + 1, len(self.bounds), f"{what}: estimating")
+            progress(number + 1, len(self.bounds), f"{step_name}: estimating")
 
     def _held(self, size: int, numbers: list[Any], cuts: list[tuple[int, int]]) -> NDArray[Any]:
         """Return the entries that some pairs have so far."""
@@ -243,19 +248,19 @@ class _Table:
             held[at] = self.entries.read(*cut)
         return held
 
-    def links(self, part: _Part, **work: Any) -> Links:
+    def links(self, part: _TextPart, **work: Any) -> Links:
         """Return the links of a part."""
         source, pivot = self.text(part)
         kernel, _ = self.aligner(part, source, pivot)
         return link_words(self.learner, kernel, source, pivot, **work)
 
 
-def _keys(rows: Ints, columns: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
+def _pair_keys(rows: Ints, columns: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
     """Return some word pairs as (source, pivot)."""
-    return np.stack([_sources(rows, start, stop), columns[start:stop]], axis=1)
+    return np.stack([_source_words(rows, start, stop), columns[start:stop]], axis=1)
 
 
-def _sources(rows: Ints, start: int, stop: int) -> NDArray[np.int32]:
+def _source_words(rows: Ints, start: int, stop: int) -> NDArray[np.int32]:
     """Return the source words of some pairs."""
     first = int(np.searchsorted(rows, start, side="right")) - 1
     last = int(np.searchsorted(rows, stop, side="left"))
@@ -264,7 +269,7 @@ def _sources(rows: Ints, start: int, stop: int) -> NDArray[np.int32]:
     return np.repeat(np.arange(first, last, dtype=np.int32), sizes)
 
 
-def _shifted(progress: Progress, before: int, total: int) -> Progress:
+def _shift_progress(progress: Progress, before: int, total: int) -> Progress:
     """Report what is done of a part as done of the whole."""
     return lambda done, _, what: progress(before + done, total, what)
 
@@ -272,7 +277,7 @@ def _shifted(progress: Progress, before: int, total: int) -> Progress:
 WORDS = Recipe("none", "lower")
 """The default recipe: what white space separates, lower-cased."""
 
-MOST_WORDS = 2**31 - 1
+MAX_WORDS = 2**31 - 1
 """Words that a side may have: sums of expectations over all of them fit into 64 bits."""
 _STORED_CELLS = 1 << 28  # beyond it, entries of the table are looked for each time: 1 GB is saved
 
@@ -319,45 +324,49 @@ def align_words(
     """
     check_lengths(source, pivot)
     _check_size(source, pivot)
-    how = (aligner or Aligner()).resolved()
-    source, pivot = shortened(source, how.prefix), shortened(pivot, how.prefix)
-    size = text_size(source, pivot, how.longest)
+    settings = (aligner or Aligner()).resolved()
+    source, pivot = shorten_words(source, settings.prefix), shorten_words(pivot, settings.prefix)
+    size = measure_texts(source, pivot, settings.longest)
     work: dict[str, Any] = {"threads": threads, "progress": progress}
-    most = batch_cells(as_memory(memory))
-    if size.cells > most:
-        found = align_by_parts(source, pivot, how, most, **work)
+    max_cells = batch_cells(as_memory(memory))
+    if size.cells > max_cells:
+        linked = align_by_parts(source, pivot, settings, max_cells, **work)
     else:
-        found = _align_at_once(source.part(0, size.pairs), pivot.part(0, size.pairs), how, **work)
-    row = AlignmentRow(size.pairs, found.links.size, size.empty, size.too_long)
-    long = f"with more than {how.longest} words on a side"
-    whys = {"with an empty side": size.empty, long: size.too_long}
+        linked = _align_at_once(
+            source.part(0, size.pairs), pivot.part(0, size.pairs), settings, **work
+        )
+    row = AlignmentRow(size.pairs, linked.links.size, size.empty, size.too_long)
+    long = f"with more than {settings.longest} words on a side"
+    skipped = {"with an empty side": size.empty, long: size.too_long}
     notes = tuple(
-        f"no links for {'1 sentence pair' if n == 1 else f'{n:,} sentence pairs'} {why}"
-        for why, n in whys.items()
+        f"no links for {'1 sentence pair' if n == 1 else f'{n:,} sentence pairs'} {reason}"
+        for reason, n in skipped.items()
         if n
     )
-    return WordAlignment(found.links, (row,), found.pairs, found.nbytes, vars(how), notes, str(how))
+    return WordAlignment(
+        linked.links, (row,), linked.pairs, linked.nbytes, vars(settings), notes, str(settings)
+    )
 
 
 def _check_size(source: Words, pivot: Words) -> None:
     """Refuse a text whose counts would not fit."""
     words = max(map(word_count, (source, pivot)))
-    if words > MOST_WORDS:
+    if words > MAX_WORDS:
         raise InputError(
-            f"a side of the parallel text has {words:,} words, and at most {MOST_WORDS:,} can be "
+            f"a side of the parallel text has {words:,} words, and at most {MAX_WORDS:,} can be "
             "aligned together: cut the text into parts, and align each by itself"
         )
 
 
-def _align_at_once(source: Tokens, pivot: Tokens, how: Aligner, **work: Any) -> Linked:
+def _align_at_once(source: Tokens, pivot: Tokens, aligner: Aligner, **work: Any) -> Linked:
     """Align with all word pairs in memory."""
-    cuts, learner = batch_cuts(source, pivot), learner_of(source, pivot, how)
+    cuts, learner = cut_batches(source, pivot), make_learner(source, pivot, aligner)
     work["progress"](0, len(source), "finding word pairs")
     texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
     kernel: Any = learner.whole(texts, _STORED_CELLS)
-    for step in how.iterations():
+    for step in aligner.iterations():
         expect = learner.expect(kernel, step)
-        deque(by_batches(expect, cuts, what=step.what, **work), maxlen=0)
+        deque(run_in_batches(expect, cuts, step_name=step.what, **work), maxlen=0)
         learner.update(kernel, step)
     return Linked(link_words(learner, kernel, source, pivot, **work), kernel.pairs, kernel.nbytes)
 

@@ -15,7 +15,7 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.paraphrase.align.parallel_text import each_line
+from karat.paraphrase.align.parallel_text import iterate_lines
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile
 from karat.text.segments import Lines
@@ -51,8 +51,14 @@ class Links:
     def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
         if not 0 <= sentence < len(self):
             raise IndexError(f"sentence {sentence} of {len(self)}")
-        mine = slice(self.offsets[sentence], self.offsets[sentence + 1])
-        return list(zip(self.source[mine].tolist(), self.pivot[mine].tolist(), strict=True))
+        sentence_links = slice(self.offsets[sentence], self.offsets[sentence + 1])
+        return list(
+            zip(
+                self.source[sentence_links].tolist(),
+                self.pivot[sentence_links].tolist(),
+                strict=True,
+            )
+        )
 
     @property
     def size(self) -> int:
@@ -62,8 +68,8 @@ class Links:
     def part(self, start: int, stop: int) -> Links:
         """Return the links of some sentences."""
         offsets = self.offsets[start : stop + 1]
-        mine = slice(offsets[0], offsets[-1])
-        return Links(self.source[mine], self.pivot[mine], offsets - offsets[0])
+        part_links = slice(offsets[0], offsets[-1])
+        return Links(self.source[part_links], self.pivot[part_links], offsets - offsets[0])
 
     def __repr__(self) -> str:
         return f"<Links: {len(self.source):,} in {len(self):,} sentences>"
@@ -115,20 +121,20 @@ def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule:
         check_lengths(source, pivot, links)
         check_links(source, pivot, links)
     sizes = np.diff(source.offsets), np.diff(pivot.offsets)
-    given: list[Any] = [*sizes, *vars(first).values(), *vars(second).values(), rule]
-    return Links(*_kernel.symmetrize(*given))
+    arguments: list[Any] = [*sizes, *vars(first).values(), *vars(second).values(), rule]
+    return Links(*_kernel.symmetrize(*arguments))
 
 
 def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> Links:
     """Read the links of a file (`.gz` too), words counted from 0; a sentence may have none."""
     lines = Lines(Path(path), progress)
     return Links.of(
-        [_link(word, f"{lines.name}, line {number}") for word in line.split()]
-        for number, line in enumerate(each_line(lines, progress), 1)
+        [_parse_link(word, f"{lines.name}, line {number}") for word in line.split()]
+        for number, line in enumerate(iterate_lines(lines, progress), 1)
     )
 
 
-def _link(word: str, place: str) -> tuple[int, int]:
+def _parse_link(word: str, place: str) -> tuple[int, int]:
     match = _LINK.fullmatch(word)
     if match is None:
         raise InputError(
@@ -176,8 +182,8 @@ class StoredLinks:
     def part(self, start: int, stop: int) -> Links:
         """Return the links of some sentences."""
         offsets = self._offsets.read(start, stop + 1)
-        mine = int(offsets[0]), int(offsets[-1])
-        return Links(self._source.read(*mine), self._pivot.read(*mine), offsets - offsets[0])
+        bounds = int(offsets[0]), int(offsets[-1])
+        return Links(self._source.read(*bounds), self._pivot.read(*bounds), offsets - offsets[0])
 
     def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
         if not 0 <= sentence < len(self):

@@ -54,11 +54,11 @@ class StoredTokens:
 
     def map(self, function: Callable[[str], str]) -> StoredTokens:
         """Apply any function to the words, as `Tokens.map` does; the files are the same."""
-        found, target = copy(self), Vocab()
+        mapped_tokens, target = copy(self), Vocab()
         mapped = target.add([function(word) for word in self.vocab.words(0, len(self.vocab))])
-        found.vocab = target
-        found._mapped = mapped if self._mapped is None else mapped[self._mapped]
-        return found
+        mapped_tokens.vocab = target
+        mapped_tokens._mapped = mapped if self._mapped is None else mapped[self._mapped]
+        return mapped_tokens
 
 
 Words = Tokens | StoredTokens
@@ -70,14 +70,14 @@ def word_count(words: Words) -> int:
     return int(words.offsets[-1]) if isinstance(words, Tokens) else words.size
 
 
-def stored_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
+def store_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
     """Cut one or more texts into words, one after the other; `work` is `threads`, `progress`."""
-    found = StoredTokens()
+    tokens = StoredTokens()
     for text in texts:
-        for part in token_parts(text, recipe, found.vocab, **work):
-            found.append(part)
+        for part in token_parts(text, recipe, tokens.vocab, **work):
+            tokens.append(part)
             text.release(0, len(text))
-    return found
+    return tokens
 
 
 _SHARE = 32  # one part in so many of memory may be text
@@ -113,13 +113,13 @@ def read_parallel(
         return Parallel(*both)
     lines = Lines(Path(source), progress, as_text=as_text)
     columns = [StoredStrings(name=f"{lines.name}, column {k}") for k in (1, 2)]
-    for number, line in enumerate(each_line(lines, progress), 1):
+    for number, line in enumerate(iterate_lines(lines, progress), 1):
         row = line.split("\t")
         if len(row) != 2:
-            found = "1 column" if len(row) == 1 else f"{len(row)} columns"
+            n_columns = "1 column" if len(row) == 1 else f"{len(row)} columns"
             raise InputError(
-                f"{lines.name}, line {number}: found {found}, expected two with a tab between "
-                "(source, pivot); for two files that are aligned line by line, name both"
+                f"{lines.name}, line {number}: found {n_columns}, expected two with a tab "
+                "between (source, pivot); for two files that are aligned line by line, name both"
             )
         for column, text in zip(columns, row, strict=True):
             column.append(text)
@@ -127,7 +127,7 @@ def read_parallel(
     return Parallel(columns[0].done(), columns[1].done())
 
 
-def each_line(texts: Segments, progress: Progress = silent) -> Iterator[str]:
+def iterate_lines(texts: Segments, progress: Progress = silent) -> Iterator[str]:
     """Yield the segments of a text one by one."""
     for start in range(0, len(texts), STRIDE):
         end = min(start + STRIDE, len(texts))
@@ -144,11 +144,11 @@ def parallel_tokens(
     """
     if not texts:
         raise InputError("no parallel text was given: name at least one")
-    words = joined_tokens([text.source for text in texts], source, **work)
-    return words, joined_tokens([text.pivot for text in texts], pivot, **work)
+    words = join_tokens([text.source for text in texts], source, **work)
+    return words, join_tokens([text.pivot for text in texts], pivot, **work)
 
 
-def joined_tokens(
+def join_tokens(
     texts: Sequence[Segments], recipe: Recipe, memory: int | None = None, **work: Any
 ) -> Words:
     """Return the words of one or more texts, one after the other.
@@ -156,10 +156,10 @@ def joined_tokens(
     They are in memory if that takes a small part of `memory`, else in temporary files.
     """
     if sum(int(text.sizes().sum()) for text in texts) > as_memory(memory) // _SHARE:
-        return stored_tokens(texts, recipe, **work)
+        return store_tokens(texts, recipe, **work)
     vocab = Vocab()
-    how = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
-    parts = [tokenize(one, *how, vocab=vocab, **work) for one in texts]
+    recipe_settings = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
+    parts = [tokenize(one, *recipe_settings, vocab=vocab, **work) for one in texts]
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0, *(len(part.ids) for part in parts)])
@@ -174,23 +174,23 @@ _CELLS = 1 << 20  # of one batch: pairs of words, about a tenth of a second
 _SENTENCES = 1 << 16  # whose lengths are looked at together
 
 
-def by_batches(
+def run_in_batches(
     work: Callable[[int, int], T],
     cuts: Sequence[tuple[int, int]],
     threads: int | None,
     progress: Progress,
-    what: str,
+    step_name: str,
     stop: Stop | None = None,
 ) -> Iterator[T]:
     """Yield `work(start, stop)` of every batch, in order, and report after each."""
     done = map_in_order(lambda cut: work(*cut), cuts, n_threads(threads), stop)
     with closing(done):  # else the workers go on until a traceback is forgotten
-        for (_, end), found in zip(cuts, done, strict=True):
-            yield found
-            progress(end, cuts[-1][1], what)
+        for (_, end), result in zip(cuts, done, strict=True):
+            yield result
+            progress(end, cuts[-1][1], step_name)
 
 
-def batch_cuts(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:
+def cut_batches(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:
     """Return batches of sentences of about equal work, cut by the text alone."""
     if not len(source):
         return []
@@ -210,7 +210,7 @@ class TextSize(NamedTuple):
     cells: int
 
 
-def text_size(source: Words, pivot: Words, longest: int) -> TextSize:
+def measure_texts(source: Words, pivot: Words, longest: int) -> TextSize:
     """Measure two texts; cells are pairs of words in the same sentence pair."""
     empty = too_long = cells = 0
     for lengths in _lengths(source, pivot):
@@ -221,7 +221,7 @@ def text_size(source: Words, pivot: Words, longest: int) -> TextSize:
     return TextSize(len(source), empty, too_long, cells)
 
 
-def large_cuts(source: Words, pivot: Words, longest: int, most: int) -> Iterator[tuple[int, int]]:
+def cut_parts(source: Words, pivot: Words, longest: int, most: int) -> Iterator[tuple[int, int]]:
     """Cut two texts into parts of at most so many cells, or of one sentence pair."""
     start = at = held = 0
     for lengths in _lengths(source, pivot):

@@ -15,20 +15,20 @@ from karat.paraphrase.cli import group
 from karat.progress import Bar
 
 _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
-_MOST = 1000  # aligner.MOST, which is not imported for --help
+_MAX_ITERATIONS = 1000  # aligner.MOST, which is not imported for --help
 
 
-def _words(function: F) -> F:
+def _recipe_options(function: F) -> F:
     """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
     for side, prefix in (("pivot", "pivot-"), ("source", "")):
-        for name, default, what in (
+        for name, default, label in (
             ("stem", "none", "Stemmer"),
             ("case", "lower", "Case (mixed or lower)"),
             ("tok", "none", "Tokeniser (none splits at white space)"),
         ):
             function = option(
                 f"--{prefix}{name}",
-                f"{what} of the {side} language.",
+                f"{label} of the {side} language.",
                 default=default,
                 show_default=True,
                 metavar="NAME",
@@ -55,18 +55,21 @@ def _words(function: F) -> F:
     float,
     metavar="X",
 )
-@_words
+@_recipe_options
 @options.as_text
 @group.aligner("fertility")
 @group.prefix("4; with hmm 0")
 @option(
     "--model1",
     "Iterations of IBM model 1. Default: 4; with hmm 5.",
-    integer(0, _MOST),
+    integer(0, _MAX_ITERATIONS),
     heading=ADVANCED,
 )
 @option(
-    "--hmm", "Iterations of the HMM. Default: 4; with hmm 5.", integer(0, _MOST), heading=ADVANCED
+    "--hmm",
+    "Iterations of the HMM. Default: 4; with hmm 5.",
+    integer(0, _MAX_ITERATIONS),
+    heading=ADVANCED,
 )
 @group.agreement("min; with hmm root")
 @option("--longest", "Skip sentences with more than N words.", integer(1), 200, heading=ADVANCED)
@@ -97,18 +100,22 @@ def command(
     from karat.text.tokens import Recipe
 
     check_output(output, [source] if pivot is None else [source, pivot])
-    mine, theirs = (
+    source_recipe, pivot_recipe = (
         Recipe(*(given.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
         for prefix in ("", "pivot_")
     )
-    how = Aligner(model=given.pop("aligner") or "fertility", **given)
+    settings = Aligner(model=given.pop("aligner") or "fertility", **given)
     work: dict[str, Any] = {"memory": memory, "threads": threads}
     with Bar() as progress:
         text = read_parallel(source, pivot, progress, as_text=as_text)
-        found = align_text(text, mine, theirs, how, progress=progress, **work)
-    say(pharaoh_lines(found.links), output)
+        alignment = align_text(
+            text, source_recipe, pivot_recipe, settings, progress=progress, **work
+        )
+    say(pharaoh_lines(alignment.links), output)
     if output is not None:
-        made = f"{found.rows[0].links:,} links in {found.rows[0].sentences:,} sentence pairs"
-        click.echo(f"{output}: {made} ({found.signature})")
-    for note in found.notes:
+        summary = (
+            f"{alignment.rows[0].links:,} links in {alignment.rows[0].sentences:,} sentence pairs"
+        )
+        click.echo(f"{output}: {summary} ({alignment.signature})")
+    for note in alignment.notes:
         click.echo(note, err=True)

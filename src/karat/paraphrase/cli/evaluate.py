@@ -82,8 +82,8 @@ def command(
     from karat.paraphrase.pem.evaluation import evaluate_paraphrases
     from karat.paraphrase.report.documents import evaluation_charts
 
-    given = click.get_current_context().get_parameter_source("folds")
-    if settings["train_first"] is not None and given is ParameterSource.COMMANDLINE:
+    folds_source = click.get_current_context().get_parameter_source("folds")
+    if settings["train_first"] is not None and folds_source is ParameterSource.COMMANDLINE:
         raise click.UsageError("--folds and --train-first exclude each other: give one")
     check_output(output, sets=[name])
     check_charts(charts)

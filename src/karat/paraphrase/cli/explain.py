@@ -78,7 +78,9 @@ def command(
     read = [path for part in ("model", "table") if (path := settings[part])]
     check_output(output, [paraphrases, originals, *read])
     with Bar() as progress:
-        mine, theirs = (Lines(path, progress, as_text=as_text) for path in (paraphrases, originals))
+        candidate_lines, original_lines = (
+            Lines(path, progress, as_text=as_text) for path in (paraphrases, originals)
+        )
         name = system_name(paraphrases)
-        result = explain_paraphrases(mine, theirs, name=name, **settings)
+        result = explain_paraphrases(candidate_lines, original_lines, name=name, **settings)
     show(result.document(options.command_line()), format, output)

@@ -60,17 +60,17 @@ def command(
         given["n"] = 1
     check_output(output, (originals, model))
     pem = PEM.open(model)
-    paraphraser.generator_of(pem)
+    paraphraser.require_generator(pem)
     with Bar() as progress:
         lines = Lines(originals, progress, as_text=as_text)
         if not plain:
             result = paraphraser.generate_paraphrases(lines, pem, progress=progress, **given)
         else:
             alone = output is None and sys.stdout.isatty()  # lines are progress enough
-            told = silent if alone else progress
+            report_progress = silent if alone else progress
             without: list[str] = []
-            found = paraphraser.paraphrases(pem, lines, progress=told, **given)
-            say(_best(found, without), output)
+            generated = paraphraser.generate_lines(pem, lines, progress=report_progress, **given)
+            say(_best_texts(generated, without), output)
     if not plain:
         show(result.document(options.command_line()), format, output)
         return
@@ -87,9 +87,9 @@ def _check_plain(format: str, n: int) -> None:
         raise click.UsageError(f"--plain and --n-best {n} exclude each other: give one")
 
 
-def _best(found: Iterable[Generated], without: list[str]) -> Iterator[str]:
-    """Yield the best of each, an empty line if there is none; `without` gets the reasons."""
-    for one in found:
-        if one.reason is not None:
-            without.append(one.reason)
-        yield f"{one.paraphrases[0].text if one.paraphrases else ''}\n"
+def _best_texts(generated: Iterable[Generated], reasons: list[str]) -> Iterator[str]:
+    """Yield the best of each, an empty line if there is none; `reasons` gets the reasons."""
+    for paraphrases in generated:
+        if paraphrases.reason is not None:
+            reasons.append(paraphrases.reason)
+        yield f"{paraphrases.paraphrases[0].text if paraphrases.paraphrases else ''}\n"

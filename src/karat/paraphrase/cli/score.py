@@ -63,8 +63,10 @@ def command(
     pem = as_pem(model, form).taking(settings.pop("features"))
     check_output(output, feature_files(pem.metrics))
     with Bar() as progress:
-        given = Lines(originals, progress, as_text=as_text)
+        original_lines = Lines(originals, progress, as_text=as_text)
         opened = [Lines(path, progress, as_text=as_text) for path in paraphrases]
         systems = list(zip(map(system_name, paraphrases), opened, strict=True))
-        result = score_paraphrases(systems, given, pem, form=form, progress=progress, **settings)
+        result = score_paraphrases(
+            systems, original_lines, pem, form=form, progress=progress, **settings
+        )
     show(result.document(options.command_line()), format, output)

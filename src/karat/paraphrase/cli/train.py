@@ -143,21 +143,23 @@ def command(
 
     if not judged:
         _check_unjudged(controls=controls, dimension=dimension)
-    named = [_named(given, "NAME=FILE or NAME=FILE,FILE") for given in corpora]
-    cut = dict(_named(given, "NAME=TOKENISER") for given in toks)
-    linked = dict(_named(given, "NAME=FILE") for given in links)
-    read = [path for _, paths in named for path in paths.split(",")]
-    measured = feature_files(as_features(settings["features"]))
-    check_output(output, [*linked.values(), *read, *measured])
+    named_paths = [_split_named(choices, "NAME=FILE or NAME=FILE,FILE") for choices in corpora]
+    tokenizers = dict(_split_named(choices, "NAME=TOKENISER") for choices in toks)
+    links_paths = dict(_split_named(choices, "NAME=FILE") for choices in links)
+    text_paths = [path for _, paths in named_paths for path in paths.split(",")]
+    metric_files = feature_files(as_features(settings["features"]))
+    check_output(output, [*links_paths.values(), *text_paths, *metric_files])
     check_choice("stem", stem, stemmers())
-    for tok in cut.values():
+    for tok in tokenizers.values():
         check_choice("tok", tok, TOKENIZERS)
-    for which, given in (("pivot-tok", cut), ("links", linked)):
-        for name in given.keys() - dict(named).keys():
-            known = ", ".join(dict(named))
-            raise InputError(f"--{which} {name}=…: {name} is no pivot language; expected {known}")
+    for option_name, choices in (("pivot-tok", tokenizers), ("links", links_paths)):
+        for name in choices.keys() - dict(named_paths).keys():
+            expected = ", ".join(dict(named_paths))
+            raise InputError(
+                f"--{option_name} {name}=…: {name} is no pivot language; expected {expected}"
+            )
     with Bar() as progress:
-        pivots = _opened(named, cut, linked, progress, as_text)
+        pivots = _open_pivots(named_paths, tokenizers, links_paths, progress, as_text)
         human = None
         if judged:
             evalset = load_evalset(judged, progress=progress)
@@ -176,17 +178,17 @@ def _check_unjudged(**given: Any) -> None:
             raise InputError(f"--{name} is for --judged: leave it out, or give both")
 
 
-def _named(given: str, expected: str) -> tuple[str, str]:
-    name, equals, rest = given.partition("=")
-    if not (name and equals and rest):
-        raise InputError(f"{quoted(given)}: expected {expected}")
-    return name, rest
+def _split_named(argument: str, expected: str) -> tuple[str, str]:
+    name, equals, value = argument.partition("=")
+    if not (name and equals and value):
+        raise InputError(f"{quoted(argument)}: expected {expected}")
+    return name, value
 
 
-def _opened(
-    named: list[tuple[str, str]],
-    cut: dict[str, str],
-    linked: dict[str, str],
+def _open_pivots(
+    named_paths: list[tuple[str, str]],
+    tokenizers: dict[str, str],
+    links_paths: dict[str, str],
     progress: Progress,
     as_text: bool,
 ) -> dict[str, Pivot]:
@@ -198,14 +200,14 @@ def _opened(
     from karat.text.tokens import Recipe
 
     texts: dict[str, list[Parallel]] = {}
-    for name, paths in named:
+    for name, paths in named_paths:
         first, *second = paths.split(",")
         if len(second) > 1:
             raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
         text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
         texts.setdefault(name, []).append(text)
-    links = {name: read_pharaoh(path, progress) for name, path in linked.items()}
+    links = {name: read_pharaoh(path, progress) for name, path in links_paths.items()}
     return {
-        name: Pivot(found, Recipe(cut.get(name, PIVOT.tok), PIVOT.case), links.get(name))
-        for name, found in texts.items()
+        name: Pivot(corpora, Recipe(tokenizers.get(name, PIVOT.tok), PIVOT.case), links.get(name))
+        for name, corpora in texts.items()
     }

@@ -48,9 +48,9 @@ class PhraseContexts:
         self._beside = (frequent + EOS + 1).tolist()
         self.of = lru_cache(_PHRASES_KEPT)(self._of)
 
-    def likeness(self, one: Phrase, other: Phrase) -> float:
+    def likeness(self, first: Phrase, second: Phrase) -> float:
         """Return how alike the words beside two phrases are, 0 to 1."""
-        sides = zip(self.of(one), self.of(other), strict=True)
+        sides = zip(self.of(first), self.of(second), strict=True)
         return min(float(np.sqrt(p * q).sum()) for p, q in sides)
 
     def log10_p(self, word: str) -> float:
@@ -60,16 +60,16 @@ class PhraseContexts:
     def _ids(self, words: Phrase) -> list[int]:
         vocab = _kernel.Vocab()
         ids = vocab.add(list(words))
-        found: list[int] = self.language.find(vocab)[ids].tolist()
-        return found
+        ids_here: list[int] = self.language.find(vocab)[ids].tolist()
+        return ids_here
 
     def _of(self, words: Phrase) -> tuple[Floats, Floats]:
         """Return the distributions of the words before and behind a phrase."""
         phrase = self._ids(words)
         size, count = len(phrase), len(self._beside)
         before = [(UNK, word, *phrase) for word in self._beside]  # an unknown word ends the history
-        behind = [(UNK, *phrase, word) for word in self._beside]
-        rows = [*before, *behind, phrase, (UNK, *phrase)]
+        after = [(UNK, *phrase, word) for word in self._beside]
+        rows = [*before, *after, phrase, (UNK, *phrase)]
         lengths = np.array([0, *map(len, rows)])
         ids = np.array([word for row in rows for word in row], dtype=np.int32)
         logs, _ = self.language.kernel.words(ids, np.cumsum(lengths))
@@ -78,17 +78,17 @@ class PhraseContexts:
         first, last = p[2 * count * (size + 3) :][:size], p[-1:]
         left = np.append(table[0, :, 2:-1].sum(axis=1), first.sum())
         left += self._unigrams[[*self._beside, EOS]]  # a sentence begins as often as one ends
-        return _normalised(left), _normalised(np.append(table[1, :, -2], last))
+        return _normalise(left), _normalise(np.append(table[1, :, -2], last))
 
 
-def _normalised(log10_p: Floats) -> Floats:
+def _normalise(log10_p: Floats) -> Floats:
     p = power(10.0, log10_p - log10_p.max())
     return np.asarray(p / p.sum())
 
 
 CONFIDENCE = 0.35
 """Wordings of less are not given, unless asked for."""
-LONGEST_REPEAT = 4
+MAX_REPEAT = 4
 """Words that must not stand twice in a row, at most."""
 FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
 """log s of the rewrite; likeness of contexts; log10 Pr that the sentence loses, or gains; mean
@@ -115,74 +115,82 @@ class Rewrite(NamedTuple):
     probability: float
 
 
-class Scored(NamedTuple):
+class SentenceLogs(NamedTuple):
     """Sentences in a language model: log10 Pr, and the length of the n-gram found for each word."""
 
     totals: list[float]
     lengths: list[NDArray[np.int32]]
 
 
-def confidences(
+def compute_confidences(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
 ) -> list[float]:
     """Return the confidence in each rewrite of an original, by itself."""
-    found = [0.0] * len(rewrites)
-    scored = score(contexts.language, [original, *(one.written.words for one in rewrites)])
-    twice = repeats(original, range(len(original)))
-    good = [
+    values = [0.0] * len(rewrites)
+    scored = score_sentences(
+        contexts.language, [original, *(rewrite.written.words for rewrite in rewrites)]
+    )
+    twice = find_repeats(original, range(len(original)))
+    accepted = [
         i
-        for i, (one, lengths) in enumerate(zip(rewrites, scored.lengths[1:], strict=True))
-        if not only_forms(one.old, one.new)
-        and fits(one.written, lengths, twice)
-        and _seen_around(one, lengths)
+        for i, (rewrite, lengths) in enumerate(zip(rewrites, scored.lengths[1:], strict=True))
+        if not is_inflection(rewrite.old, rewrite.new)
+        and fits_context(rewrite.written, lengths, twice)
+        and _is_seen_around(rewrite, lengths)
     ]
-    own = scored.totals[0]
-    for i in good:
-        row = _features(contexts, rewrites[i], scored.totals[i + 1] - own, scored.lengths[i + 1])
-        found[i] = sigmoid(WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], row, strict=True)))
-    return found
+    original_log10_p = scored.totals[0]
+    for i in accepted:
+        row = _confidence_features(
+            contexts, rewrites[i], scored.totals[i + 1] - original_log10_p, scored.lengths[i + 1]
+        )
+        values[i] = sigmoid(WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], row, strict=True)))
+    return values
 
 
-def score(language: LanguageModel, rows: Sequence[Words]) -> Scored:
+def score_sentences(language: LanguageModel, rows: Sequence[Words]) -> SentenceLogs:
     """Return what a language model says of sentences; words are its own."""
     vocab = _kernel.Vocab()
     ids = vocab.add([word for row in rows for word in row])
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    p, found = language.kernel.words(language.find(vocab)[ids], offsets)
+    p, lengths = language.kernel.words(language.find(vocab)[ids], offsets)
     logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
     cuts = list(pairwise(ends))
-    return Scored([float(logs[a:b].sum()) for a, b in cuts], [found[a:b] for a, b in cuts])
+    return SentenceLogs([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
 
 
-def fits(written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]) -> bool:
+def fits_context(
+    written: RewrittenWords, lengths: NDArray[np.int32], twice: set[tuple[str, ...]]
+) -> bool:
     """Return whether new words were seen beside others, and none stand twice in a row."""
     new = np.array([*written.new, False])
-    seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
-    return bool(seen.all()) and repeats(written.words, np.flatnonzero(new).tolist()) <= twice
+    is_seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
+    return (
+        bool(is_seen.all()) and find_repeats(written.words, np.flatnonzero(new).tolist()) <= twice
+    )
 
 
-def _seen_around(one: Rewrite, lengths: NDArray[np.int32]) -> bool:
+def _is_seen_around(rewrite: Rewrite, lengths: NDArray[np.int32]) -> bool:
     """Return whether words in a row were seen across both ends of the new words."""
-    end = one.at + len(one.new)
-    return all(lengths[place : place + 2].max() >= _SEEN for place in (one.at, end))
+    end = rewrite.at + len(rewrite.new)
+    return all(lengths[place : place + 2].max() >= _SEEN for place in (rewrite.at, end))
 
 
-def _features(
-    contexts: PhraseContexts, one: Rewrite, change: float, lengths: NDArray[np.int32]
+def _confidence_features(
+    contexts: PhraseContexts, rewrite: Rewrite, change: float, lengths: NDArray[np.int32]
 ) -> list[float]:
     """Return the features of a rewrite; `change` is that of log10 Pr of the sentence."""
-    around = lengths[one.at : one.at + len(one.new) + 2]
+    around = lengths[rewrite.at : rewrite.at + len(rewrite.new) + 2]
     return [
-        log(one.probability),
-        contexts.likeness(one.old, one.new),
+        log(rewrite.probability),
+        contexts.likeness(rewrite.old, rewrite.new),
         min(change, 0.0),
         max(change, 0.0),
         float(around.mean()),
-        min(map(contexts.log10_p, (*one.old, *one.new))),
+        min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
     ]
 
 
-def only_forms(old: Words, new: Words) -> bool:
+def is_inflection(old: Words, new: Words) -> bool:
     """Return whether words are only inflected, contracted, added or dropped."""
     if not old or not new:
         return True
@@ -205,12 +213,12 @@ def _same_stem(a: str, b: str) -> bool:
     return [*alike, False].index(False) >= max(_SAME_STEM, min(len(a), len(b)) - _ENDING)
 
 
-def repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
+def find_repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:
     """Return the n-grams that stand twice in a row, with a word of some places among them."""
     return {
         tuple(words[i : i + n])
         for place in places
-        for n in range(1, LONGEST_REPEAT + 1)
+        for n in range(1, MAX_REPEAT + 1)
         for i in range(max(place - 2 * n + 1, 0), min(place, len(words) - 2 * n) + 1)
         if words[i] == words[i + n] and words[i : i + n] == words[i + n : i + 2 * n]
     }

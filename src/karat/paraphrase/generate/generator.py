@@ -16,9 +16,9 @@ from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
 from karat.paraphrase.generate.confidence import PhraseContexts
-from karat.paraphrase.generate.rewrites import ARTICLES, trusted
+from karat.paraphrase.generate.rewrites import ARTICLES, find_trusted
 from karat.paraphrase.generate.rewritten_text import ChooseArticle
-from karat.paraphrase.table.phrase_table import PhraseTable, every_word
+from karat.paraphrase.table.phrase_table import PhraseTable, all_words
 from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, token_parts
@@ -33,7 +33,7 @@ CHANGES = 6
 _ARTICLES_KEPT = 1 << 16  # words whose article is remembered
 
 
-def surface(recipe: Recipe) -> Recipe:
+def surface_recipe(recipe: Recipe) -> Recipe:
     """Return the recipe of words as they are written, cut like those that are compared."""
     return replace(recipe, stem="none")
 
@@ -60,7 +60,9 @@ class Generator:
     @cached_property
     def trusting(self) -> Generator:
         """A generator with the rewrites that may be written."""
-        return replace(self, rewrites=self.rewrites.select(trusted(self.rewrites, self.casing)))
+        return replace(
+            self, rewrites=self.rewrites.select(find_trusted(self.rewrites, self.casing))
+        )
 
     @cached_property
     def contexts(self) -> PhraseContexts:
@@ -79,24 +81,26 @@ class Generator:
         @lru_cache(_ARTICLES_KEPT)
         def article(word: str) -> str | None:
             vocab = _kernel.Vocab()
-            ids = vocab.add([text for one in ARTICLES for text in (one, self.fold(word))])
-            known = self.language.find(vocab)[ids]
-            p, lengths = self.language.kernel.words(known, np.array([0, 2, 4]))
-            behind = slice(1, None, 3)  # of article, word and end
-            return ARTICLES[int(p[behind].argmax())] if lengths[behind].max() > 1 else None
+            ids = vocab.add(
+                [text for article_word in ARTICLES for text in (article_word, self.fold(word))]
+            )
+            word_ids = self.language.find(vocab)[ids]
+            p, lengths = self.language.kernel.words(word_ids, np.array([0, 2, 4]))
+            word_rows = slice(1, None, 3)  # of article, word and end
+            return ARTICLES[int(p[word_rows].argmax())] if lengths[word_rows].max() > 1 else None
 
         return article
 
     @cached_property
     def written(self) -> list[str]:
         """The words of rewrites, cased."""
-        return [self.casing.get(word, word) for word in every_word(self.rewrites.pivot)]
+        return [self.casing.get(word, word) for word in all_words(self.rewrites.pivot)]
 
     @cached_property
     def _known(self) -> NDArray[np.int32]:
         """The language model's numbers of the words of rewrites."""
         vocab = _kernel.Vocab()
-        ids = vocab.add(every_word(self.rewrites.pivot))
+        ids = vocab.add(all_words(self.rewrites.pivot))
         return self.language.find(vocab)[ids]
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
@@ -136,21 +140,24 @@ def learn_casing(texts: Sequence[Segments], recipe: Recipe) -> dict[str, str]:
         return {}
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for text in texts:
-        counts = _inner_words(text, recipe)
+        counts = _count_inner_words(text, recipe)
         if any(word != word.lower() for word in counts):
             for word, count in counts.items():
                 forms[word.lower()][word] += count
-    best = {low: min(found, key=lambda w: (-found[w], w)) for low, found in forms.items()}
+    best = {
+        low: min(counts_by_form, key=lambda w: (-counts_by_form[w], w))
+        for low, counts_by_form in forms.items()
+    }
     return {low: form for low, form in sorted(best.items()) if form != low and forms[low][form]}
 
 
-def _inner_words(text: Segments, recipe: Recipe) -> dict[str, int]:
+def _count_inner_words(text: Segments, recipe: Recipe) -> dict[str, int]:
     """Count the words of a text, cased; the first words of lines count for nothing."""
     vocab, counts = Vocab(), np.zeros(0, np.int64)
     for tokens in token_parts(text, Recipe(recipe.tok, "mixed"), vocab):
         inner = np.delete(tokens.ids, tokens.offsets[:-1][np.diff(tokens.offsets) > 0])
-        here = np.bincount(inner, minlength=len(vocab))
-        here[: len(counts)] += counts
-        counts = here
+        batch_counts = np.bincount(inner, minlength=len(vocab))
+        batch_counts[: len(counts)] += counts
+        counts = batch_counts
         text.release(0, len(text))
     return dict(zip(vocab.words(0, len(vocab)), counts.tolist(), strict=True))

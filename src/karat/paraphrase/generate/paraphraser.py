@@ -16,21 +16,21 @@ from typing import Any, NamedTuple
 from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
-from karat.paraphrase.align.parallel_text import by_batches, each_line
+from karat.paraphrase.align.parallel_text import iterate_lines, run_in_batches
 from karat.paraphrase.generate.confidence import (
     CONFIDENCE,
     Rewrite,
-    confidences,
-    fits,
-    repeats,
-    score,
+    compute_confidences,
+    find_repeats,
+    fits_context,
+    score_sentences,
 )
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.rewritten_text import (
     Original,
     Replacement,
     RewrittenWords,
-    common_ends,
+    count_common_ends,
 )
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
@@ -39,11 +39,11 @@ from karat.settings import to_text
 from karat.text.segments import STRIDE, Texts, as_segments
 from karat.text.tokens import Tokens, tokenize
 
-SEARCHED = 4
+SEARCHED_PER_WORDING = 4
 """Rewritings that the search gives for each wording wanted: many do not fit their context."""
-MOST_REWRITES = 3
+MAX_REWRITES = 3
 """Rewrites of one wording, at most."""
-MOST_WORDS = 1000
+MAX_ORIGINAL_WORDS = 1000
 """The longest original: time and memory grow with its length."""
 
 _WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
@@ -59,10 +59,10 @@ class Wording(NamedTuple):
     confidence: float
 
 
-def wordings(
+def find_wordings(
     generator: Generator,
     lines: Sequence[str],
-    most: int,
+    max_wordings: int,
     confidence: float,
     name: str = "originals",
     start: int = 0,
@@ -75,98 +75,112 @@ def wordings(
     recipe = generator.recipe
     tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
     lengths = np.diff(tokens.offsets)
-    if (long := lengths > MOST_WORDS).any():
+    if (long := lengths > MAX_ORIGINAL_WORDS).any():
         at = int(long.argmax())
         raise InputError(
             f"{name}, line {start + at + 1}: {lengths[at]:,} words, expected at most "
-            f"{MOST_WORDS:,}: put each sentence on a line of its own"
+            f"{MAX_ORIGINAL_WORDS:,}: put each sentence on a line of its own"
         )
-    rewritings = _search(generator, tokens, SEARCHED * most, check)
+    rewritings = _search(generator, tokens, SEARCHED_PER_WORDING * max_wordings, check)
     cased = tokenize(lines, recipe.tok, "mixed", threads=1)
-    found = []
-    for i, (line, each) in enumerate(zip(lines, rewritings, strict=True)):
+    all_wordings = []
+    for i, (line, line_rewritings) in enumerate(zip(lines, rewritings, strict=True)):
         original = Original.of(line, tokens[i], cased[i])
-        tried = max(most, _WORDS // max(len(original.words), 1))
-        sure = _confident(generator, original, each[:tried], confidence)
-        found.append(sorted(sure, key=lambda one: -one.confidence)[:most])
-    return found
+        tried = max(max_wordings, _WORDS // max(len(original.words), 1))
+        confident = _confident_wordings(generator, original, line_rewritings[:tried], confidence)
+        all_wordings.append(
+            sorted(confident, key=lambda wording: -wording.confidence)[:max_wordings]
+        )
+    return all_wordings
 
 
-def _confident(
-    generator: Generator, original: Original, ways: Sequence[Steps], least: float
+def _confident_wordings(
+    generator: Generator, original: Original, rewritings: Sequence[Steps], min_confidence: float
 ) -> list[Wording]:
     """Return the wordings of an original that reach a confidence; of those alike the surest."""
-    changes = [_changes(steps) for steps in ways]
-    known = _single_confidences(generator, original, [one for each in changes for one in each])
-    found: dict[str, float] = {}
-    for steps, places in zip(ways, changes, strict=True):
-        confidence = prod(known[place] for place in places)
-        if len(places) > MOST_REWRITES or not confidence or confidence < least:
+    changes = [_list_changes(steps) for steps in rewritings]
+    rewrite_confidences = _rewrite_confidences(
+        generator, original, [change for line_changes in changes for change in line_changes]
+    )
+    confidence_by_text: dict[str, float] = {}
+    for steps, places in zip(rewritings, changes, strict=True):
+        confidence = prod(rewrite_confidences[place] for place in places)
+        if len(places) > MAX_REWRITES or not confidence or confidence < min_confidence:
             continue
         written = original.words_of(steps, generator.article)
-        if len(places) == 1 or _fits(generator, original, written):
+        if len(places) == 1 or _rewrites_fit(generator, original, written):
             text = original.text(written)
-            found[text] = max(confidence, found.get(text, 0.0))
+            confidence_by_text[text] = max(confidence, confidence_by_text.get(text, 0.0))
     letters = "".join(original.line.lower().split())  # others than in case and spaces must differ
-    return [Wording(*item) for item in found.items() if "".join(item[0].lower().split()) != letters]
+    return [
+        Wording(*item)
+        for item in confidence_by_text.items()
+        if "".join(item[0].lower().split()) != letters
+    ]
 
 
-def _changes(steps: Steps) -> list[Place]:
+def _list_changes(steps: Steps) -> list[Place]:
     """Return the rewrites of a rewriting, each with its place in the original."""
     ends = accumulate(step.length for step in steps)
-    each = zip(ends, steps, strict=True)
-    return [(end - step.length, step) for end, step in each if step.words is not None]
+    ended_steps = zip(ends, steps, strict=True)
+    return [(end - step.length, step) for end, step in ended_steps if step.words is not None]
 
 
-def _single_confidences(
+def _rewrite_confidences(
     generator: Generator, original: Original, places: Sequence[Place]
 ) -> dict[Place, float]:
     """Return the confidence in each rewrite by itself."""
     fold = generator.fold
-    different = list(dict.fromkeys(places))
-    rewrites = [_rewrite(generator, original, *place) for place in different]
-    own = list(map(fold, original.words))
-    return dict(zip(different, confidences(generator.contexts, own, rewrites), strict=True))
+    distinct_places = list(dict.fromkeys(places))
+    rewrites = [_make_rewrite(generator, original, *place) for place in distinct_places]
+    original_words = list(map(fold, original.words))
+    return dict(
+        zip(
+            distinct_places,
+            compute_confidences(generator.contexts, original_words, rewrites),
+            strict=True,
+        )
+    )
 
 
-def _rewrite(generator: Generator, original: Original, at: int, step: Replacement) -> Rewrite:
+def _make_rewrite(generator: Generator, original: Original, at: int, step: Replacement) -> Rewrite:
     """Return a rewrite in its sentence."""
     keep, size = Replacement(1, None), len(original.words)
     steps = [*[keep] * at, step, *[keep] * (size - at - step.length)]
-    written = _folded(generator, original.words_of(steps, generator.article))
+    written = _fold_case(generator, original.words_of(steps, generator.article))
     old = tuple(map(generator.fold, original.words[at : at + step.length]))
     new = tuple(written.words[at : at + len(step.words or ())])
-    begin, end = common_ends(old, new)
+    begin, end = count_common_ends(old, new)
     cores = old[begin : len(old) - end], new[begin : len(new) - end]
     return Rewrite(written, *cores, at + begin, step.probability)
 
 
-def _folded(generator: Generator, written: RewrittenWords) -> RewrittenWords:
+def _fold_case(generator: Generator, written: RewrittenWords) -> RewrittenWords:
     return written._replace(words=list(map(generator.fold, written.words)))
 
 
-def _fits(generator: Generator, original: Original, written: RewrittenWords) -> bool:
+def _rewrites_fit(generator: Generator, original: Original, written: RewrittenWords) -> bool:
     """Return whether the rewrites of a wording fit together."""
-    own = list(map(generator.fold, original.words))
-    folded = _folded(generator, written)
-    (lengths,) = score(generator.language, [folded.words]).lengths
-    return fits(folded, lengths, repeats(own, range(len(own))))
+    original_words = list(map(generator.fold, original.words))
+    folded = _fold_case(generator, written)
+    (lengths,) = score_sentences(generator.language, [folded.words]).lengths
+    return fits_context(folded, lengths, find_repeats(original_words, range(len(original_words))))
 
 
 def _search(
-    generator: Generator, tokens: Tokens, most: int, check: Callable[[], None] | None
+    generator: Generator, tokens: Tokens, max_rewritings: int, check: Callable[[], None] | None
 ) -> list[list[list[Replacement]]]:
     """Return the rewritings of each original, replacements from left to right."""
     maps = generator.rewrites.maps(tokens.vocab)
     model_words = generator.model_words(tokens.vocab)
     sentences, _, _, bounds, lengths, edges = generator.search.search(
-        tokens.ids, tokens.offsets, *maps, model_words, most, check
+        tokens.ids, tokens.offsets, *maps, model_words, max_rewritings, check
     )
     pairs = list(zip(lengths.tolist(), edges.tolist(), strict=True))
-    known = dict(_replacements(generator, set(pairs)))
-    steps = [known[pair] for pair in pairs]
-    each = [steps[a:b] for a, b in pairwise(bounds.tolist())]
-    return [each[a:b] for a, b in pairwise(sentences.tolist())]
+    replacements = dict(_replacements(generator, set(pairs)))
+    steps = [replacements[pair] for pair in pairs]
+    rewritings = [steps[a:b] for a, b in pairwise(bounds.tolist())]
+    return [rewritings[a:b] for a, b in pairwise(sentences.tolist())]
 
 
 def _replacements(
@@ -272,20 +286,22 @@ def generate_paraphrases(
         progress: function that is called with the progress.
     """
     pem, texts = as_pem(model), as_segments(originals, "originals")
-    how: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by}
-    found = paraphrases(pem, texts, n, **how, threads=threads, progress=progress)
+    choices: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by}
+    results = generate_lines(pem, texts, n, **choices, threads=threads, progress=progress)
     rows: list[GeneratedRow] = []
-    without: list[str] = []
-    for i, (line, one) in enumerate(zip(each_line(texts), found, strict=True), 1):
-        if one.reason is not None:
-            without.append(one.reason)
-            rows.append(GeneratedRow(i, line, reason=one.reason))
-        for rank, best in enumerate(one.paraphrases, 1):
+    reasons: list[str] = []
+    for i, (line, result) in enumerate(zip(iterate_lines(texts), results, strict=True), 1):
+        if result.reason is not None:
+            reasons.append(result.reason)
+            rows.append(GeneratedRow(i, line, reason=result.reason))
+        for rank, best in enumerate(result.paraphrases, 1):
             rows.append(GeneratedRow(i, line, None, rank, *best))
-    settings = {"model": pem.name, "n": n, **how}
-    notes = tuple(generated_notes(without, confidence, pem))
-    wanted = ",".join(f"{name}={to_text(value)}" for name, value in {"n": n, **how}.items())
-    search = f"generate:{wanted}|model={pem.digest}|karat={__version__}"
+    settings = {"model": pem.name, "n": n, **choices}
+    notes = tuple(generated_notes(reasons, confidence, pem))
+    settings_text = ",".join(
+        f"{name}={to_text(value)}" for name, value in {"n": n, **choices}.items()
+    )
+    search = f"generate:{settings_text}|model={pem.digest}|karat={__version__}"
     signatures = {"pem": pem.signature, "generate": search}
     return GeneratedParaphrases(tuple(rows), settings, notes, signatures)
 
@@ -310,7 +326,7 @@ def generated_notes(without: Sequence[str], confidence: float, pem: PEM) -> Iter
     yield from pem.cautions
 
 
-def paraphrases(
+def generate_lines(
     pem: PEM,
     originals: Texts,
     n: int = 5,
@@ -328,7 +344,7 @@ def paraphrases(
         raise InputError(f"confidence={confidence:g}: expected 0 to 1")
     if rank_by not in RANKS:
         raise InputError(f"rank_by={rank_by}: expected one of {', '.join(RANKS)}")
-    generator = generator_of(pem).trusting
+    generator = require_generator(pem).trusting
     texts = as_segments(originals, "originals")
     stop = Stop()
 
@@ -337,15 +353,15 @@ def paraphrases(
         views = texts.views(first, min(first + STRIDE, len(texts)))
         lines = views.strings()[start - first : end - first]
         place = (texts.name, start, stop.check)
-        found = wordings(generator, lines, candidates, confidence, *place)
-        return list(_ranked(pem, lines, found, n, confidence, rank_by))
+        line_wordings = find_wordings(generator, lines, candidates, confidence, *place)
+        return list(_rank_wordings(pem, lines, line_wordings, n, confidence, rank_by))
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]
-    for batch in by_batches(work, cuts, threads, progress, "paraphrasing", stop):
+    for batch in run_in_batches(work, cuts, threads, progress, "paraphrasing", stop):
         yield from batch
 
 
-def generator_of(pem: PEM) -> Generator:
+def require_generator(pem: PEM) -> Generator:
     """Return the generator of a model; refuse a model that was trained without one."""
     if pem.generator is None:
         raise InputError(
@@ -355,28 +371,39 @@ def generator_of(pem: PEM) -> Generator:
     return pem.generator
 
 
-def _both(lines: Sequence[str], found: Sequence[Sequence[Wording]]) -> tuple[list[str], list[str]]:
+def _flatten_wordings(
+    lines: Sequence[str], all_wordings: Sequence[Sequence[Wording]]
+) -> tuple[list[str], list[str]]:
     """Return the originals and the texts of all wordings."""
-    originals = [line for line, each in zip(lines, found, strict=True) for _ in each]
-    return originals, [one.text for each in found for one in each]
+    originals = [
+        line for line, line_wordings in zip(lines, all_wordings, strict=True) for _ in line_wordings
+    ]
+    return originals, [wording.text for line_wordings in all_wordings for wording in line_wordings]
 
 
-def _ranked(
+def _rank_wordings(
     pem: PEM,
     lines: Sequence[str],
-    found: Sequence[Sequence[Wording]],
+    all_wordings: Sequence[Sequence[Wording]],
     n: int,
-    least: float,
+    min_confidence: float,
     rank_by: str,
 ) -> Iterator[Generated]:
     """Yield the best paraphrases of each line; of equals the surest."""
-    originals, texts = _both(lines, found)
+    originals, texts = _flatten_wordings(lines, all_wordings)
     scores = pem.score(originals, texts, threads=1) if texts else ()
     rows: Iterator[Any] = zip(*(column.tolist() for column in scores), strict=True)
-    for line, each in zip(lines, found, strict=True):
-        every = [Paraphrase(*(one.text, *next(rows), one.confidence)) for one in each]
-        order = np.argsort([-getattr(one, rank_by) for one in every], kind="stable")[:n].tolist()
-        yield Generated([every[i] for i in order], None if every else _reason(line, least))
+    for line, line_wordings in zip(lines, all_wordings, strict=True):
+        candidates = [
+            Paraphrase(*(wording.text, *next(rows), wording.confidence))
+            for wording in line_wordings
+        ]
+        order = np.argsort([-getattr(wording, rank_by) for wording in candidates], kind="stable")[
+            :n
+        ].tolist()
+        yield Generated(
+            [candidates[i] for i in order], None if candidates else _reason(line, min_confidence)
+        )
 
 
 def _reason(line: str, least: float) -> str:

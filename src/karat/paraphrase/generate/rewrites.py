@@ -25,8 +25,8 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_pairs import PhraseCounts, PhraseRows, SortedPhrases
-from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, distinct, padded, starts
-from karat.paraphrase.table.training import PhraseTableFiles, whole_phrases
+from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, pad_phrases, to_offsets
+from karat.paraphrase.table.training import PhraseTableFiles, split_between_phrases
 from karat.progress import silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
@@ -76,57 +76,57 @@ class Paths(NamedTuple):
         return Paths(*(column[rows] for column in self))
 
 
-def joins(
-    e: Ints, f: Ints, forward: Ints, first: Ints, most: int = _MAX_JOINED_PATHS
+def join_paths(
+    e: Ints, f: Ints, forward: Ints, first: Ints, max_paths: int = _MAX_JOINED_PATHS
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Yield pairs (e, f) in batches of whole phrases e; for each way on, its pair and way back.
 
-    A batch has about `most` ways on. They take some 110 bytes each while they are added up.
+    A batch has about `max_paths` ways on. They take some 110 bytes each while they are added up.
     """
     order = forward[np.argsort(e[forward], kind="stable")]
-    ways = first[f[order] + 1] - first[f[order]]
+    n_ways = first[f[order] + 1] - first[f[order]]
     new = np.flatnonzero(np.diff(e[order], prepend=-1))
-    before = np.concatenate(([0], np.cumsum(ways)))
-    batches = np.flatnonzero(np.diff(before[new] // min(most, _MAX_JOINED_PATHS), prepend=-1))
+    before = np.concatenate(([0], np.cumsum(n_ways)))
+    batches = np.flatnonzero(np.diff(before[new] // min(max_paths, _MAX_JOINED_PATHS), prepend=-1))
     bounds = [*new[batches].tolist(), len(order)]
     for begin, end in pairwise(bounds):
-        rows, n = order[begin:end], ways[begin:end]
+        rows, n = order[begin:end], n_ways[begin:end]
         steps = np.repeat(np.arange(len(rows)), n)
         within = np.arange(len(steps)) - np.repeat(before[begin:end] - before[begin], n)
         yield rows, steps, first[f[rows]][steps] + within
 
 
-def add_up(paths: Paths) -> Paths:
+def add_equal_paths(paths: Paths) -> Paths:
     """Add up equal pairs, and sort them."""
-    source, target, p, ways = paths.some(np.lexsort((paths.target, paths.source)))
+    source, target, p, n_ways = paths.some(np.lexsort((paths.target, paths.source)))
     new = np.ones(len(p), dtype=np.bool_)
     new[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
     at = np.flatnonzero(new)
     if not len(at):
-        return Paths(source, target, p, ways)
-    return Paths(source[at], target[at], np.add.reduceat(p, at), np.add.reduceat(ways, at))
+        return Paths(source, target, p, n_ways)
+    return Paths(source[at], target[at], np.add.reduceat(p, at), np.add.reduceat(n_ways, at))
 
 
-def single_ways(source: Ints, target: Ints, p: Floats) -> Paths:
+def make_paths(source: Ints, target: Ints, p: Floats) -> Paths:
     """Return paths of one way each."""
     return Paths(source, target, p, np.ones(len(p), np.int64))
 
 
-def mean(languages: Sequence[Paths]) -> Paths:
+def mean_over_languages(languages: Sequence[Paths]) -> Paths:
     """Return the mean over the languages that have a phrase: those that lead back to it."""
-    joined = add_up(Paths(*map(np.concatenate, zip(*languages, strict=True))))
-    back = np.concatenate([one.source[one.source == one.target] for one in languages])
+    joined = add_equal_paths(Paths(*map(np.concatenate, zip(*languages, strict=True))))
+    back = np.concatenate([paths.source[paths.source == paths.target] for paths in languages])
     back.sort()
     times = np.searchsorted(back, joined.source, "right") - np.searchsorted(back, joined.source)
     return joined._replace(p=np.minimum(joined.p / np.maximum(times, 1), 1.0))  # rounded: may be >1
 
 
-def both_ways(paths: Paths, back: Floats) -> Paths:
+def combine_directions(paths: Paths, back: Floats) -> Paths:
     """Return paths with the geometric mean of Pr(e'|e) and Pr(e|e'), given as `back`."""
     return paths._replace(p=np.sqrt(paths.p * back))
 
 
-def most_probable(paths: Paths, most: int) -> Paths:
+def select_most_probable(paths: Paths, most: int) -> Paths:
     """Return the most probable paths from each phrase, in order; they come sorted by it."""
     order = np.lexsort((paths.target, -paths.p, paths.source))
     source = paths.source[order]
@@ -134,15 +134,15 @@ def most_probable(paths: Paths, most: int) -> Paths:
     return paths.some(order[np.arange(len(order)) - first < most])
 
 
-def within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
+def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
     """Return for rows of words, filled up with -1, whether one stands in the other, or is it."""
     longest = a.shape[1]
     around = np.pad(b, ((0, 0), (0, longest)), constant_values=-1)
-    found = np.zeros(len(a), dtype=np.bool_)
+    is_within = np.zeros(len(a), dtype=np.bool_)
     for shift in range(longest):
-        same = a == around[:, shift : shift + longest]
-        found |= (same | (a < 0)).all(axis=1)
-    return found
+        is_equal = a == around[:, shift : shift + longest]
+        is_within |= (is_equal | (a < 0)).all(axis=1)
+    return is_within
 
 
 _PURPOSE = "rewrites of phrases are found there"
@@ -151,29 +151,32 @@ _ROWS_PER_PIECE = 1 << 20  # of phrase pairs or paths that are looked at togethe
 
 
 def rewrite_pairs(
-    languages: Sequence[PivotPhrases], vocab: Vocab, how: RewriteLimits, most: int
+    languages: Sequence[PivotPhrases], vocab: Vocab, limits: RewriteLimits, max_pairs: int
 ) -> PhrasePairs | None:
     """Return the rewrites as ids of a vocabulary, which grows; None if there are none.
 
-    About `most` phrase pairs, or paths, are in memory at a time.
+    About `max_pairs` phrase pairs, or paths, are in memory at a time.
     """
-    longest = max(_longest(one) for one in languages)
+    longest = max(_longest_phrase(language) for language in languages)
     with ExitStack() as stack:
-        sorted_ones = [_Language(stack, one, vocab, longest, how, most) for one in languages]
-        union = _Phrases(stack, sorted_ones, longest)
-        paths = [one.paths(stack, numbers) for one, numbers in union.numbered()]
-        good = _good_paths(stack, paths, union, how)
-        kept = _best_paths(good, len(union.rows), how)
-        if not len(kept.p):
+        sorted_ones = [
+            _LanguagePaths(stack, language, vocab, longest, limits, max_pairs)
+            for language in languages
+        ]
+        union = _PhraseUnion(stack, sorted_ones, longest)
+        paths = [language.paths(stack, numbers) for language, numbers in union.numbered()]
+        probable = _probable_paths(stack, paths, union, limits)
+        best = _mutual_paths(probable, len(union.rows), limits)
+        if not len(best.p):
             return None
-        source, target = (union.phrases(side) for side in (kept.source, kept.target))
-        return PhrasePairs(source, target, kept.p, union.counts[kept.source])
+        source, target = (union.phrases(side) for side in (best.source, best.target))
+        return PhrasePairs(source, target, best.p, union.counts[best.source])
 
 
-def _longest(one: PivotPhrases) -> int:
+def _longest_phrase(language: PivotPhrases) -> int:
     """Return the number of words of the longest phrase."""
     longest = 1
-    for offsets in (one.counts.source_offsets, one.counts.pivot_offsets):
+    for offsets in (language.counts.source_offsets, language.counts.pivot_offsets):
         for start in range(0, len(offsets), _ROWS_PER_PIECE):
             longest = max(
                 longest, int(np.diff(offsets[start : start + _ROWS_PER_PIECE + 1]).max(initial=1))
@@ -182,9 +185,11 @@ def _longest(one: PivotPhrases) -> int:
     return longest
 
 
-def _sorted_rows(one: PivotPhrases, words: NDArray[np.int32], longest: int) -> Iterator[PhraseRows]:
+def _sorted_rows(
+    language: PivotPhrases, words: NDArray[np.int32], longest: int
+) -> Iterator[PhraseRows]:
     """Yield the pairs of a language as words of all languages, sorted piece by piece."""
-    counts = one.counts
+    counts = language.counts
     first = counts.source_ids, counts.source_offsets
     second = counts.pivot_ids, counts.pivot_offsets
     for start in range(0, len(counts), _ROWS_PER_PIECE):
@@ -192,52 +197,52 @@ def _sorted_rows(one: PivotPhrases, words: NDArray[np.int32], longest: int) -> I
         sides: list[Ragged] = []
         for ids, offsets in (first, second):
             cut = offsets[start : stop + 1]
-            some = ids[cut[0] : cut[-1]]
-            sides.append(Ragged(words[some] if not sides else some, cut - cut[0]))
-        rows = np.concatenate([padded(side, longest) for side in sides], axis=1)
+            side_ids = ids[cut[0] : cut[-1]]
+            sides.append(Ragged(words[side_ids] if not sides else side_ids, cut - cut[0]))
+        rows = np.concatenate([pad_phrases(side, longest) for side in sides], axis=1)
         order = np.lexsort(rows.T[::-1])
         yield PhraseRows(rows[order], counts.counts[start:stop][order])
         forget_pages([*first, *second, counts.counts])
 
 
-class _Language:
+class _LanguagePaths:
     """The phrases e and f of a language, numbered, in files."""
 
     def __init__(
         self,
         stack: ExitStack,
-        one: PivotPhrases,
+        language: PivotPhrases,
         vocab: Vocab,
         longest: int,
-        how: RewriteLimits,
-        most: int,
+        limits: RewriteLimits,
+        max_pairs: int,
     ) -> None:
-        self.how, self.most = how, most
+        self.how, self.most = limits, max_pairs
         self.files = PhraseTableFiles(stack, longest)
-        held = SortedPhrases(longest, most)
+        held = SortedPhrases(longest, max_pairs)
         stack.callback(held.close)
-        for rows in _sorted_rows(one, vocab.merge(one.vocab), longest):
+        for rows in _sorted_rows(language, vocab.merge(language.vocab), longest):
             held.add(rows)
-        for rows in whole_phrases(held.merged(silent), longest, most):
+        for rows in split_between_phrases(held.merged(silent), longest, max_pairs):
             self.files.add(rows)
         held.close()
         self.files.number_pivots(silent)
         self.M = np.zeros(len(self.files.pivot_offsets) - 1, np.int64)
-        for _, f, seen, _ in self.pieces():
-            _kernel.add_at(self.M, f.astype(np.int32), seen)
+        for _, f, counts, _ in self.pieces():
+            _kernel.add_at(self.M, f.astype(np.int32), counts)
 
     def counts(self) -> Floats:
         """Return N(e) of all phrases."""
-        found: Floats = self.files.phrase_counts.read()
-        return found
+        phrase_counts: Floats = self.files.phrase_counts.read()
+        return phrase_counts
 
     def pieces(self) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
         """Yield the pairs of some phrases: e, f, how often they were seen, and N(e)."""
-        for phrase, offsets, numbers, seen in self.files.numbered_pairs():
+        for phrase, offsets, numbers, counts in self.files.numbered_pairs():
             sizes = np.diff(offsets)
             N = self.files.phrase_counts.read(phrase, phrase + len(sizes))
             e = np.repeat(np.arange(len(sizes)), sizes)
-            yield phrase + e, numbers.astype(np.int64), seen, N[e]
+            yield phrase + e, numbers.astype(np.int64), counts, N[e]
 
     def backward(self, stack: ExitStack) -> tuple[Ints, ArrayFile, ArrayFile]:
         """Return for each f where its ways back begin; in files e' and Pr(e'|f) of each."""
@@ -245,146 +250,148 @@ class _Language:
         for file in (targets, shares):
             stack.callback(file.close)
         sizes = np.zeros(len(self.M), np.int64)
-        for _, f, seen, _ in self.pieces():
-            good = f[(seen - self.how.discount) / self.M[f] >= self.how.backward]
+        for _, f, counts, _ in self.pieces():
+            good = f[(counts - self.how.discount) / self.M[f] >= self.how.backward]
             _kernel.add_at(sizes, good.astype(np.int32), np.ones(len(good), np.int64))
-        first = starts(sizes)
+        first = to_offsets(sizes)
         bounds = np.flatnonzero(np.diff(first[:-1] // self.most, prepend=-1))
         for low, high in zip(bounds, [*bounds[1:], len(sizes)], strict=True):
             parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-            for e, f, seen, _ in self.pieces():
-                share = (seen - self.how.discount) / self.M[f]
+            for e, f, counts, _ in self.pieces():
+                share = (counts - self.how.discount) / self.M[f]
                 good = (share >= self.how.backward) & (f >= low) & (f < high)
                 parts.append((f[good], e[good], share[good]))
-            these, back, share = map(np.concatenate, zip(*parts, strict=True))
-            order = np.argsort(these, kind="stable")
+            pivots, back, share = map(np.concatenate, zip(*parts, strict=True))
+            order = np.argsort(pivots, kind="stable")
             targets.append(back[order])
             shares.append(share[order])
         return first, targets, shares
 
     def paths(self, stack: ExitStack, numbers: NDArray[np.int32]) -> Paths:
         """Return the paths from each phrase and back, mapped, as numbers of all languages."""
-        with ExitStack() as own:
-            first, targets, shares = self.backward(own)
+        with ExitStack() as backward_files:
+            first, targets, shares = self.backward(backward_files)
             back, share = targets.mapped(), shares.mapped()
         files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
         for file in files:
             stack.callback(file.close)
-        for e, f, seen, N in self.pieces():
-            there = (seen - self.how.discount) / N
-            forward = np.flatnonzero(there >= self.how.forward)
-            for rows, steps, ends in joins(e, f, forward, first, self.most):
-                p = there[rows][steps] * share[ends]
-                found = add_up(single_ways(e[rows][steps], back[ends], p))
-                ends_of = [numbers[side] for side in (found.source, found.target)]
+        for e, f, counts, N in self.pieces():
+            forward_p = (counts - self.how.discount) / N
+            forward = np.flatnonzero(forward_p >= self.how.forward)
+            for rows, steps, ends in join_paths(e, f, forward, first, self.most):
+                p = forward_p[rows][steps] * share[ends]
+                added = add_equal_paths(make_paths(e[rows][steps], back[ends], p))
+                ends_of = [numbers[side] for side in (added.source, added.target)]
                 for file, column in zip(files[:2], ends_of, strict=True):
                     file.append(column)
-                files[2].append(found.p)
-                files[3].append(found.ways)
+                files[2].append(added.p)
+                files[3].append(added.ways)
                 forget_pages([back, share])
         return Paths(*(file.mapped() for file in files))
 
 
-class _Phrases:
+class _PhraseUnion:
     """The phrases of all languages, numbered together."""
 
-    def __init__(self, stack: ExitStack, languages: Sequence[_Language], longest: int) -> None:
+    def __init__(self, stack: ExitStack, languages: Sequence[_LanguagePaths], longest: int) -> None:
         self._languages = languages
         rows, numbers = ArrayFile("int32", _PURPOSE, longest), []
-        parts = []
-        for one in languages:
-            mine = ArrayFile("int32", _PURPOSE, longest)
-            stack.callback(mine.close)
-            for piece in one.files.phrase_rows():
-                mine.append(piece)
-            parts.append(mine.mapped())
-            numbers.append(np.empty(len(mine), np.int32))
+        row_parts = []
+        for language in languages:
+            phrase_file = ArrayFile("int32", _PURPOSE, longest)
+            stack.callback(phrase_file.close)
+            for piece in language.files.phrase_rows():
+                phrase_file.append(piece)
+            row_parts.append(phrase_file.mapped())
+            numbers.append(np.empty(len(phrase_file), np.int32))
         stack.callback(rows.close)
-        union, at = _kernel.SortedUnion(parts, longest), [0] * len(parts)
+        union, at = _kernel.SortedUnion(row_parts, longest), [0] * len(row_parts)
         while not union.done:
             held = len(rows)
-            found, some = union.next(_ROWS_PER_PIECE)
-            rows.append(found)
-            for k, new in enumerate(some):
+            union_rows, new_numbers = union.next(_ROWS_PER_PIECE)
+            rows.append(union_rows)
+            for k, new in enumerate(new_numbers):
                 numbers[k][at[k] : at[k] + len(new)] = new + np.int32(held)
                 at[k] += len(new)
-            forget_pages(parts)
+            forget_pages(row_parts)
         self.rows, self._numbers = rows.mapped(), numbers
         self.counts = np.zeros(len(self.rows))
-        for one, own in self.numbered():
-            self.counts[own] += one.counts()
+        for language, language_numbers in self.numbered():
+            self.counts[language_numbers] += language.counts()
 
-    def numbered(self) -> Iterator[tuple[_Language, NDArray[np.int32]]]:
+    def numbered(self) -> Iterator[tuple[_LanguagePaths, NDArray[np.int32]]]:
         """Yield each language with the numbers of its phrases."""
         yield from zip(self._languages, self._numbers, strict=True)
 
     def phrases(self, numbers: Ints) -> Ragged:
         """Return some phrases."""
         rows = self.rows[numbers]
-        return Ragged(rows[rows >= 0], starts((rows >= 0).sum(axis=1)))
+        return Ragged(rows[rows >= 0], to_offsets((rows >= 0).sum(axis=1)))
 
 
-def _good_paths(
-    stack: ExitStack, languages: Sequence[Paths], all_phrases: _Phrases, how: RewriteLimits
+def _probable_paths(
+    stack: ExitStack, languages: Sequence[Paths], all_phrases: _PhraseUnion, limits: RewriteLimits
 ) -> Paths:
     """Return probable paths to phrases that do not stand in each other, mapped."""
     files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
     for file in files:
         stack.callback(file.close)
-    for some in _together(languages):
-        joined = mean(some)
-        supported = joined.ways >= how.fewest_ways(len(languages))
-        probable = joined.some(supported & (joined.p >= how.rewrite))
+    for same_sources in _group_by_source(languages):
+        joined = mean_over_languages(same_sources)
+        supported = joined.ways >= limits.fewest_ways(len(languages))
+        probable = joined.some(supported & (joined.p >= limits.rewrite))
         a, b = (all_phrases.rows[side] for side in (probable.source, probable.target))
-        free = ~(within(a, b) | within(b, a))
+        free = ~(is_phrase_within(a, b) | is_phrase_within(b, a))
         for file, column in zip(files, probable, strict=True):
             file.append(column[free])
-        forget_pages([all_phrases.rows, *(column for one in languages for column in one)])
+        forget_pages([all_phrases.rows, *(column for language in languages for column in language)])
     return Paths(*(file.mapped() for file in files))
 
 
-def _together(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
+def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
     """Yield the paths of all languages from the same phrases."""
     at = [0] * len(languages)
-    while left := [k for k, one in enumerate(languages) if at[k] < len(one.p)]:
-        low = min(int(languages[k].source[at[k]]) for k in left)
-        lasts = [min(at[k] + _ROWS_PER_PIECE, len(languages[k].p)) - 1 for k in left]
+    while unfinished := [k for k, paths in enumerate(languages) if at[k] < len(paths.p)]:
+        low = min(int(languages[k].source[at[k]]) for k in unfinished)
+        lasts = [min(at[k] + _ROWS_PER_PIECE, len(languages[k].p)) - 1 for k in unfinished]
         end = max(
             low + 1,
             min(
                 int(languages[k].source[last]) + (last + 1 == len(languages[k].p))
-                for k, last in zip(left, lasts, strict=True)
+                for k, last in zip(unfinished, lasts, strict=True)
             ),
         )
-        ends = [int(np.searchsorted(one.source, end)) for one in languages]
+        ends = [int(np.searchsorted(paths.source, end)) for paths in languages]
         cuts = zip(languages, at, ends, strict=True)
-        yield [one.some(slice(a, b)) for one, a, b in cuts]
+        yield [paths.some(slice(a, b)) for paths, a, b in cuts]
         at = ends
 
 
-def _best_paths(paths: Paths, phrases: int, how: RewriteLimits) -> Paths:
+def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
     """Return the most probable of the paths that are probable both ways round."""
-    width, kept = phrases + 1, [paths.some(slice(0, 0))]
+    width, selected = phrases + 1, [paths.some(slice(0, 0))]
     start, keys = 0, ArrayFile("int64", _PURPOSE)
     for at in range(0, len(paths.p), _ROWS_PER_PIECE):
         keys.append(
             paths.source[at : at + _ROWS_PER_PIECE] * width
             + paths.target[at : at + _ROWS_PER_PIECE]
         )
-    known = keys.mapped()
+    sorted_keys = keys.mapped()
     keys.close()
     while start < len(paths.p):
         last = min(start + _ROWS_PER_PIECE, len(paths.p)) - 1
         stop = int(np.searchsorted(paths.source, int(paths.source[last]), side="right"))
-        some = paths.some(slice(start, stop))
-        wanted = some.target * width + some.source
-        at_back = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        both = known[at_back] == wanted  # all that are here are probable enough
+        piece = paths.some(slice(start, stop))
+        reverse_keys = piece.target * width + piece.source
+        at_back = np.minimum(np.searchsorted(sorted_keys, reverse_keys), len(sorted_keys) - 1)
+        both = sorted_keys[at_back] == reverse_keys  # all that are here are probable enough
         back = paths.p[at_back[both]]
-        kept.append(most_probable(both_ways(some.some(both), back), how.most))
-        forget_pages([known, *paths])
+        selected.append(
+            select_most_probable(combine_directions(piece.some(both), back), limits.most)
+        )
+        forget_pages([sorted_keys, *paths])
         start = stop
-    return Paths(*map(np.concatenate, zip(*kept, strict=True)))
+    return Paths(*map(np.concatenate, zip(*selected, strict=True)))
 
 
 ARTICLES = ("a", "an")
@@ -404,7 +411,7 @@ CONTRACTED_NEGATIONS = ("n't",)
 """Ends of words that deny."""
 
 
-_WIDEST = 16  # words of a phrase that may be rewritten
+_MAX_REWRITE_WORDS = 16  # words of a phrase that may be rewritten
 _BYTES_OF_PAIR = 512  # while its paths are made
 
 
@@ -420,48 +427,23 @@ def rewrite_table(
     Beyond `memory` bytes (default: a quarter of this machine's) they are found in temporary files;
     the table is the same.
     """
-    how, vocab = limits or RewriteLimits(), Vocab()
-    most = max(as_memory(memory) // _BYTES_OF_PAIR, 1)
-    if sum(len(one.counts) for one in languages) > most:
-        pairs = rewrite_pairs(languages, vocab, how, most)
-    else:
-        pairs = _rewrite_at_once(languages, vocab, how)
+    rewrite_limits, vocab = limits or RewriteLimits(), Vocab()
+    max_pairs = max(as_memory(memory) // _BYTES_OF_PAIR, 1)
+    pairs = rewrite_pairs(languages, vocab, rewrite_limits, max_pairs)
     if pairs is None:
         alike = "translated alike" if len(languages) == 1 else "translated alike in two ways"
         raise InputError(
             f"no phrase has a rewrite: no two phrases of the text are {alike}; train on more text, "
             "or with --no-generate to score only"
         )
-    about = {"source": phrase_table.said(recipe), "pivot": phrase_table.said(recipe)}
+    about = {
+        "source": phrase_table.describe_recipe(recipe),
+        "pivot": phrase_table.describe_recipe(recipe),
+    }
     return PhraseTable.from_pairs(pairs, vocab, vocab, about)
 
 
-def _rewrite_at_once(
-    languages: Sequence[PivotPhrases], vocab: Vocab, how: RewriteLimits
-) -> PhrasePairs | None:
-    """Return the rewrites with all phrase pairs in memory."""
-    sides, paths, seen = [], [], []
-    for one in languages:
-        phrases, N, found = _pivoted(one.counts, how)
-        sides.append(Ragged(vocab.merge(one.vocab)[phrases.ids], phrases.offsets))
-        paths.append(found)
-        seen.append(N)
-    lengths = np.concatenate([side.lengths for side in sides])
-    ids = np.concatenate([side.ids for side in sides])
-    number, phrases = distinct(Ragged(ids, starts(lengths)))
-    numbers = np.split(number, np.cumsum([len(N) for N in seen])[:-1])
-    both = zip(numbers, paths, strict=True)
-    joined = mean([p._replace(source=k[p.source], target=k[p.target]) for k, p in both])
-    supported = joined.some(joined.ways >= how.fewest_ways(len(languages)))
-    kept = _best(supported, phrases, how)
-    if not len(kept.p):
-        return None
-    counts = _totals(number, np.concatenate(seen))
-    source, target = (_rows(phrases, side) for side in (kept.source, kept.target))
-    return PhrasePairs(source, target, kept.p, counts[kept.source])
-
-
-def trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
+def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     """Return which rewrites of a table may be written.
 
     They keep the numbers, punctuation, names, personal pronouns and negations of their phrase, and
@@ -469,35 +451,37 @@ def trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
-    ids = vocab.add(phrase_table.every_word(table.source))
-    words = [*phrase_table.every_word(table.pivot), *vocab.words(0, len(vocab))]
+    ids = vocab.add(phrase_table.all_words(table.source))
+    words = [*phrase_table.all_words(table.pivot), *vocab.words(0, len(vocab))]
     old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
-    found: Flags = (old.lengths[phrases] <= _WIDEST) & (new.lengths[pivots] <= _WIDEST)
-    both = (_rows(old, phrases[found]), _rows(new, pivots[found]))
-    a, b = (padded(rows, _WIDEST) for rows in both)
-    fixed = _fixed(words, names)
-    same = (_packed(fixed[a]) == _packed(fixed[b])).all(axis=1)
-    found[found] = same & ~(_among(a, b) | _among(b, a))
-    return found
+    is_trusted: Flags = (old.lengths[phrases] <= _MAX_REWRITE_WORDS) & (
+        new.lengths[pivots] <= _MAX_REWRITE_WORDS
+    )
+    both = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
+    a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in both)
+    fixed = _number_fixed_words(words, names)
+    keeps_fixed = (_pack_left(fixed[a]) == _pack_left(fixed[b])).all(axis=1)
+    is_trusted[is_trusted] = keeps_fixed & ~(_is_subsequence(a, b) | _is_subsequence(b, a))
+    return is_trusted
 
 
-def _fixed(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
+def _number_fixed_words(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
     """Number the words that a rewrite must keep; -1 for others and, at last, for no word.
 
     Languages differ in what their pronouns tell apart (`son` is his and her); `he'll` is `he`.
     Words that deny are one: `not ever` is `never`.
     """
-    known: dict[str, int] = {}
-    found = [
-        -1 if kept is None else known.setdefault(kept, len(known))
-        for kept in (_kept(word.lower().replace("’", "'"), names) for word in words)
+    number_by_word: dict[str, int] = {}
+    fixed_numbers = [
+        -1 if fixed_word is None else number_by_word.setdefault(fixed_word, len(number_by_word))
+        for fixed_word in (_fixed_form(word.lower().replace("’", "'"), names) for word in words)
     ]
-    return np.array([*found, -1], dtype=np.int32)
+    return np.array([*fixed_numbers, -1], dtype=np.int32)
 
 
-def _kept(word: str, names: Collection[str]) -> str | None:
+def _fixed_form(word: str, names: Collection[str]) -> str | None:
     """Return the word that a rewrite must keep in place of one; None if it may change it."""
     if word in NEGATIONS:
         return "not"
@@ -507,63 +491,24 @@ def _kept(word: str, names: Collection[str]) -> str | None:
     return word if word in names or word.endswith(CONTRACTED_NEGATIONS) else None
 
 
-def _packed(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+def _pack_left(rows: NDArray[np.int32]) -> NDArray[np.int32]:
     """Move the numbers of each row to its front, in their order, and the -1 behind them."""
     return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
-def _among(few: NDArray[np.int32], many: NDArray[np.int32]) -> Flags:
+def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:
     """Return whether the words of a row stand among those of another, in their order."""
-    row, found = np.arange(len(few)), np.zeros(len(few), dtype=np.int64)
-    sizes = (few >= 0).sum(axis=1)
-    for k in range(many.shape[1]):
-        next_one = few[row, np.minimum(found, few.shape[1] - 1)]
-        found += (found < sizes) & (many[:, k] == next_one)
-    return np.asarray(found == sizes)
+    row, n_matched = np.arange(len(short_rows)), np.zeros(len(short_rows), dtype=np.int64)
+    sizes = (short_rows >= 0).sum(axis=1)
+    for k in range(long_rows.shape[1]):
+        next_one = short_rows[row, np.minimum(n_matched, short_rows.shape[1] - 1)]
+        n_matched += (n_matched < sizes) & (long_rows[:, k] == next_one)
+    return np.asarray(n_matched == sizes)
 
 
-def _pivoted(counts: PhraseCounts, how: RewriteLimits) -> tuple[Ragged, Floats, Paths]:
-    """Return the phrases of one language, N(e), and the paths from each there and back."""
-    e, phrases = distinct(Ragged(counts.source_ids, counts.source_offsets))
-    f, _ = distinct(Ragged(counts.pivot_ids, counts.pivot_offsets))
-    times = counts.counts.astype(np.float64)
-    N, M = _totals(e, times), _totals(f, times)
-    there, back = (times - how.discount) / N[e], (times - how.discount) / M[f]
-    backward = np.flatnonzero(back >= how.backward)
-    backward = backward[np.argsort(f[backward], kind="stable")]
-    first = starts(np.bincount(f[backward], minlength=len(M)))
-    parts = [
-        add_up(
-            single_ways(
-                e[rows][steps], e[backward[ends]], there[rows][steps] * back[backward[ends]]
-            )
-        )
-        for rows, steps, ends in joins(e, f, np.flatnonzero(there >= how.forward), first)
-    ]
-    return phrases, N, Paths(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _best(paths: Paths, phrases: Ragged, how: RewriteLimits) -> Paths:
-    """Return the most probable rewrites of each phrase."""
-    width = int(max(paths.source.max(initial=0), paths.target.max(initial=0))) + 1
-    keys, wanted = paths.source * width + paths.target, paths.target * width + paths.source
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)  # the way back: paths are sorted
-    back = np.where(keys[at] == wanted, paths.p[at], 0.0)
-    good = (paths.p >= how.rewrite) & (back >= how.rewrite)
-    probable = both_ways(paths.some(good), back[good])
-    words = padded(phrases, int(phrases.lengths.max(initial=1)))
-    a, b = words[probable.source], words[probable.target]
-    return most_probable(probable.some(~(within(a, b) | within(b, a))), how.most)
-
-
-def _rows(phrases: Ragged, numbers: Ints) -> Ragged:
+def _select_phrases(phrases: Ragged, numbers: Ints) -> Ragged:
     """Return some phrases, in the order of their numbers."""
     lengths = phrases.lengths[numbers]
-    offsets = starts(lengths)
+    offsets = to_offsets(lengths)
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     return Ragged(phrases.ids[np.repeat(phrases.offsets[numbers], lengths) + within], offsets)
-
-
-def _totals(numbers: Ints, values: Floats) -> Floats:
-    """Return the sum of the values of each number."""
-    return np.asarray(np.bincount(numbers, values), dtype=np.float64)

@@ -46,25 +46,25 @@ class Original(NamedTuple):
 
     def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> RewrittenWords:
         """Return the words of a rewriting, with the right article where it or the next is new."""
-        found = RewrittenWords([], [], [])
+        rewritten = RewrittenWords([], [], [])
         followed = False  # whether the last word stands for the original's word before this one
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
             at = end - step.length
             new = self._new_words(at, step)
             alike = followed and _is_word(new[0]) == _is_word(self.words[at])
-            known = self.spaced[at] if alike and not is_clitic(new[0]) else None
-            found.words.extend(new)
-            found.new.extend(_changed(self.words[at:end], new))
-            found.spaced.extend([known, *[None] * (len(new) - 1)])
+            space_before = self.spaced[at] if alike and not is_clitic(new[0]) else None
+            rewritten.words.extend(new)
+            rewritten.new.extend(_mark_new_words(self.words[at:end], new))
+            rewritten.spaced.extend([space_before, *[None] * (len(new) - 1)])
             followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
-        return _with_articles(found, article)
+        return _correct_articles(rewritten, article)
 
     def _new_words(self, at: int, step: Replacement) -> list[str]:
         """Return the words of a step; those that both phrases begin or end with are kept."""
         old, new = self.words[at : at + step.length], list(step.words or ())
         if step.words is None:
             return old
-        begin, end = common_ends(old, new)
+        begin, end = count_common_ends(old, new)
         return [*old[:begin], *new[begin : len(new) - end], *old[len(old) - end :]]
 
     def text(self, written: RewrittenWords) -> str:
@@ -76,7 +76,7 @@ class Original(NamedTuple):
         return text[:1].upper() + text[1:] if capital else text
 
 
-def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+def count_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """Return the numbers of words that both phrases begin and end with, whatever their case."""
     alike = [a.lower() == b.lower() for a, b in zip(old, new, strict=False)]
     begin = [*alike, False].index(False)
@@ -85,15 +85,15 @@ def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return begin, min(end, min(len(old), len(new)) - begin)
 
 
-def _changed(old: Sequence[str], new: Sequence[str]) -> list[bool]:
+def _mark_new_words(old: Sequence[str], new: Sequence[str]) -> list[bool]:
     """Return which words of a rewrite are new: not those that both phrases begin or end with."""
     if old == new:
         return [False] * len(new)
-    begin, end = common_ends(old, new)
+    begin, end = count_common_ends(old, new)
     return [begin <= i < len(new) - end for i in range(len(new))]
 
 
-def _with_articles(written: RewrittenWords, article: ChooseArticle) -> RewrittenWords:
+def _correct_articles(written: RewrittenWords, article: ChooseArticle) -> RewrittenWords:
     """Correct the article before each new word, and each new article, by the next word."""
     words, new = list(written.words), list(written.new)
     for i in range(len(words) - 1):

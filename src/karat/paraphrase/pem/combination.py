@@ -57,13 +57,17 @@ class ControlMean:
         """The number of features of adequacy, and target F1."""
         return len(self.none) + 1
 
-    def inputs(self, found: PairFeatures) -> Floats:
+    def inputs(self, features: PairFeatures) -> Floats:
         """Return the features of adequacy, and target F1 in the last column."""
-        return np.column_stack([found.adequacy, found.target])
+        return np.column_stack([features.adequacy, features.target])
 
-    def names(self, found: PairFeatures) -> tuple[str, ...]:
+    def names(self, features: PairFeatures) -> tuple[str, ...]:
         """Return the names of `inputs`."""
-        return ("pivot F1", *found.names[len(found.names) - found.metrics :], "target F1")
+        return (
+            "pivot F1",
+            *features.names[len(features.names) - features.n_metrics :],
+            "target F1",
+        )
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""
@@ -88,10 +92,10 @@ class ControlMean:
         return cls(none, copy)
 
 
-def fit_mean(names: Sequence[str], copies: Floats, others: Floats) -> ControlMean:
+def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> ControlMean:
     """Set the scale by features of the originals themselves, and of unrelated sentences."""
     none, copy = (
-        np.array([fsum(column) / len(rows) for column in rows.T]) for rows in (others, copies)
+        np.array([fsum(column) / len(rows) for column in rows.T]) for rows in (unrelated, copies)
     )
     for name, low, high in zip(names, none.tolist(), copy.tolist(), strict=True):
         if low == high:
@@ -103,9 +107,9 @@ def fit_mean(names: Sequence[str], copies: Floats, others: Floats) -> ControlMea
 
 
 _ROWS = 1024  # predicted at a time, so that memory stays bounded
-WHOLE = 8192  # rows whose kernels are one table, of half a gigabyte
+MAX_KERNEL_ROWS = 8192  # rows whose kernels are one table, of half a gigabyte
 SEED = 12345
-SEARCHED = 2000  # rows from which settings are chosen
+MAX_SEARCH_ROWS = 2000  # rows from which settings are chosen
 
 _LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
 _SVR_LAYOUTS = {
@@ -119,7 +123,7 @@ _SVR_LAYOUTS = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class SvrSetting:
     """C, epsilon, and gamma as a multiple of 1 / (number of features)."""
 
     C: float = 1.0
@@ -127,7 +131,7 @@ class Setting:
     gamma: float = 1.0
 
 
-GRID = tuple(Setting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
+GRID = tuple(SvrSetting(C, 0.2, g) for C, g in itertools.product((0.3, 1.0, 3.0), (0.2, 0.5, 1.0)))
 """The settings that `search` tries: nine around the usual ones."""
 
 
@@ -141,29 +145,29 @@ class SVR:
     weights: Floats
     intercept: float
     gamma: float
-    setting: Setting
+    setting: SvrSetting
 
     @property
     def width(self) -> int:
         """The number of features."""
         return len(self.mean)
 
-    def inputs(self, found: PairFeatures) -> Floats:
+    def inputs(self, features: PairFeatures) -> Floats:
         """Return the features that it is learned from: all of them."""
-        return found.matrix
+        return features.matrix
 
-    def names(self, found: PairFeatures) -> tuple[str, ...]:
+    def names(self, features: PairFeatures) -> tuple[str, ...]:
         """Return the names of `inputs`."""
-        return found.names
+        return features.names
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""
-        found = np.empty(len(features))
+        predictions = np.empty(len(features))
         for start in range(0, len(features), _ROWS):
             rows = (features[start : start + _ROWS] - self.mean) / self.scale
             kernels = _kernels(rows, self.vectors, self.gamma)
-            found[start : start + _ROWS] = product(kernels, self.weights) + self.intercept
-        return found
+            predictions[start : start + _ROWS] = product(kernels, self.weights) + self.intercept
+        return predictions
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays to be stored."""
@@ -176,13 +180,13 @@ class SVR:
         """Make one of stored arrays; a ValueError or KeyError if they do not fit together."""
         check_arrays(arrays, _SVR_LAYOUTS)
         mean, scale, vectors, weights, numbers = (arrays[name] for name in _SVR_LAYOUTS)
-        if len(numbers) != 2 + len(fields(Setting)) or numbers[1] <= 0:
+        if len(numbers) != 2 + len(fields(SvrSetting)) or numbers[1] <= 0:
             raise ValueError("the regression's numbers are not an intercept, a gamma and a setting")
         intercept, gamma, *setting = numbers.tolist()
-        return cls(mean, scale, vectors, weights, intercept, gamma, Setting(*setting))
+        return cls(mean, scale, vectors, weights, intercept, gamma, SvrSetting(*setting))
 
 
-def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
+def fit_svr(features: Floats, human: Floats, setting: SvrSetting) -> SVR:
     """Standardise the features and learn from them."""
     try:
         from sklearn import svm
@@ -193,13 +197,13 @@ def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     gamma, rows = setting.gamma / features.shape[1], (features - mean) / scale
-    given: dict[str, Any] = {"gamma": gamma}
+    kernel_settings: dict[str, Any] = {"gamma": gamma}
     table = rows
-    if len(rows) <= WHOLE:
-        given, table = {"kernel": "precomputed"}, np.empty((len(rows), len(rows)))
+    if len(rows) <= MAX_KERNEL_ROWS:
+        kernel_settings, table = {"kernel": "precomputed"}, np.empty((len(rows), len(rows)))
         for start in range(0, len(rows), _ROWS):
             table[start : start + _ROWS] = _kernels(rows[start : start + _ROWS], rows, gamma)
-    learner = svm.SVR(C=setting.C, epsilon=setting.epsilon, cache_size=500, **given)
+    learner = svm.SVR(C=setting.C, epsilon=setting.epsilon, cache_size=500, **kernel_settings)
     learner.fit(table, human)
     vectors, weights = rows[learner.support_], learner.dual_coef_[0]
     return SVR(mean, scale, vectors, weights, float(learner.intercept_[0]), gamma, setting)
@@ -207,8 +211,8 @@ def fit_svr(features: Floats, human: Floats, setting: Setting) -> SVR:
 
 def _kernels(rows: Floats, vectors: Floats, gamma: float) -> Floats:
     """Return exp(-gamma |x - v|^2) of rows x vectors; |x - v|^2 = |x|^2 - 2 x v + |v|^2."""
-    mine, theirs = (np.square(some).sum(axis=1) for some in (rows, vectors))
-    distance: Floats = mine[:, None] - 2 * product(rows, vectors.T) + theirs
+    row_norms, vector_norms = (np.square(matrix).sum(axis=1) for matrix in (rows, vectors))
+    distance: Floats = row_norms[:, None] - 2 * product(rows, vectors.T) + vector_norms
     return quick_exp(-gamma * np.maximum(distance, 0.0))
 
 
@@ -229,58 +233,68 @@ def group_folds(groups: Sequence[object], folds: int, seed: int = SEED) -> Ints:
     return dealt[row]
 
 
-def search(
+def search_setting(
     features: Floats,
     human: Floats,
     groups: Sequence[object],
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
     folds: int = 3,
-) -> Setting:
+) -> SvrSetting:
     """Return the setting with the best Pearson correlation in cross-validation, or the first.
 
-    Of many rows, about `SEARCHED` are looked at, whole groups of them: time grows with the square.
+    Of many rows, about `MAX_SEARCH_ROWS` in whole groups are used: time grows with the square.
     """
     if len(grid) == 1:
         return grid[0]
-    if len(human) > SEARCHED:
-        kept = group_folds(groups, -(-len(human) // SEARCHED), SEED + 2) == 0
-        features, human = features[kept], human[kept]
-        groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
+    if len(human) > MAX_SEARCH_ROWS:
+        is_selected = group_folds(groups, -(-len(human) // MAX_SEARCH_ROWS), SEED + 2) == 0
+        features, human = features[is_selected], human[is_selected]
+        groups = [group for group, keep in zip(groups, is_selected, strict=True) if keep]
     fold = group_folds(groups, folds, SEED + 1)
-    found = [pearson(human, _left_out(features, human, fold, setting)) for setting in grid]
-    return grid[int(np.nanargmax(found))] if not np.isnan(found).all() else grid[0]
+    correlations = [
+        pearson(human, _predict_left_out(features, human, fold, setting)) for setting in grid
+    ]
+    return grid[int(np.nanargmax(correlations))] if not np.isnan(correlations).all() else grid[0]
 
 
-def _left_out(features: Floats, human: Floats, fold: Ints, setting: Setting) -> Floats:
-    found = np.empty(len(human))
+def _predict_left_out(features: Floats, human: Floats, fold: Ints, setting: SvrSetting) -> Floats:
+    predictions = np.empty(len(human))
     for k in range(int(fold.max()) + 1):
-        rest = fold != k
-        found[~rest] = fit_svr(features[rest], human[rest], setting).predict(features[~rest])
-    return found
+        is_training = fold != k
+        predictions[~is_training] = fit_svr(
+            features[is_training], human[is_training], setting
+        ).predict(features[~is_training])
+    return predictions
 
 
 def split_predict(
     features: Floats,
     human: Floats,
     groups: Sequence[object],
-    trained: Flags,
-    grid: Sequence[Setting] = GRID,
+    is_training: Flags,
+    grid: Sequence[SvrSetting] = GRID,
 ) -> Floats:
     """Predict the rows that are not trained on by one regression of those that are.
 
     The setting is searched inside the training part.
     """
-    kept = [group for group, keep in zip(groups, trained, strict=True) if keep]
-    inner = min(3, len(set(kept)))
-    chosen = search(features[trained], human[trained], kept, grid, inner) if inner > 1 else grid[0]
-    return fit_svr(features[trained], human[trained], chosen).predict(features[~trained])
+    training_groups = [group for group, keep in zip(groups, is_training, strict=True) if keep]
+    inner = min(3, len(set(training_groups)))
+    chosen = (
+        search_setting(features[is_training], human[is_training], training_groups, grid, inner)
+        if inner > 1
+        else grid[0]
+    )
+    return fit_svr(features[is_training], human[is_training], chosen).predict(
+        features[~is_training]
+    )
 
 
 def cross_predict(
     features: Floats,
     human: Floats,
     groups: Sequence[object],
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
     folds: int = 10,
     progress: Progress = silent,
 ) -> Floats:
@@ -289,10 +303,10 @@ def cross_predict(
     The setting is searched inside the training part of each fold.
     """
     fold = group_folds(groups, folds)
-    found = np.empty(len(human))
+    predictions = np.empty(len(human))
     for k in range(folds):
         progress(k, folds, "cross-validating")
-        rest = fold != k
-        found[~rest] = split_predict(features, human, groups, rest, grid)
+        is_training = fold != k
+        predictions[~is_training] = split_predict(features, human, groups, is_training, grid)
     progress(folds, folds, "cross-validating")
-    return found
+    return predictions

@@ -21,11 +21,11 @@ from karat.metrics.names import metric
 from karat.paraphrase.pem.combination import (
     GRID,
     ControlMean,
-    Setting,
+    SvrSetting,
     cross_predict,
     split_predict,
 )
-from karat.paraphrase.pem.features import Names, PairFeatures, as_features
+from karat.paraphrase.pem.features import MetricNames, PairFeatures, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
@@ -37,14 +37,14 @@ from karat.storage.digests import data_digest
 
 
 @dataclass(frozen=True, eq=False)
-class Protocol:
+class TestProtocol:
     """Judged paraphrases, and how regressions are trained on some and tested on others."""
 
     judged: JudgedPairs
     folds: int
     train_first: int | None
     """Train on so many originals, the first of the set, and test on the rest; None: folds."""
-    grid: Sequence[Setting]
+    grid: Sequence[SvrSetting]
     progress: Progress
 
     @cached_property
@@ -66,12 +66,12 @@ class Protocol:
 
     def predict(self, features: Floats) -> Floats:
         """Predict the tested rows by regressions that have not seen their originals."""
-        known = features, self.judged.human, self.judged.originals
+        data = features, self.judged.human, self.judged.originals
         if self.trained is None:
-            found = cross_predict(*known, self.grid, self.folds, self.progress)
+            predictions = cross_predict(*data, self.grid, self.folds, self.progress)
         else:
-            found = split_predict(*known, self.trained, self.grid)
-        return np.clip(found, *SCALE)
+            predictions = split_predict(*data, self.trained, self.grid)
+        return np.clip(predictions, *SCALE)
 
     def only_tested(self, columns: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the tested rows of some columns."""
@@ -85,7 +85,7 @@ class Protocol:
         judged = self.judged
         learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
         data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
-        values = [(one.C, one.epsilon, one.gamma) for one in self.grid]
+        values = [(setting.C, setting.epsilon, setting.gamma) for setting in self.grid]
         grid = "" if tuple(self.grid) == GRID else f",grid={data_digest(values)}"
         return f"combine=svr,{split},{data}{grid}"
 
@@ -117,12 +117,15 @@ Scores = dict[str, Floats]
 """Metric -> its score of every paraphrase."""
 
 
-def as_rivals(given: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
+def as_rivals(rivals: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
     """Return rivals by name; a metric that is named alone is a rival of that name."""
-    if given is None:
-        given = RIVALS
-    named = given if isinstance(given, Mapping) else {name: (name,) for name in given}
-    return {name: [str(metric(one)) for one in metrics] for name, metrics in named.items()}
+    if rivals is None:
+        rivals = RIVALS
+    metrics_by_rival = rivals if isinstance(rivals, Mapping) else {name: (name,) for name in rivals}
+    return {
+        name: [str(metric(metric_name)) for metric_name in metrics]
+        for name, metrics in metrics_by_rival.items()
+    }
 
 
 def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **work: Any) -> Scores:
@@ -134,16 +137,18 @@ def rival_scores(judged: JudgedPairs, rivals: Mapping[str, Sequence[str]], **wor
 
 def rival_features(
     judged: JudgedPairs,
-    found: PairFeatures,
+    features: PairFeatures,
     rivals: Mapping[str, Sequence[str]] = RIVALS,
     scores: Scores | None = None,
     **work: Any,
 ) -> dict[str, Floats]:
     """Return the features of each rival: those of PEM with the pivots' replaced."""
-    known = rival_scores(judged, rivals, **work) if scores is None else scores
-    rest = found.without_pivots()
+    metric_scores = rival_scores(judged, rivals, **work) if scores is None else scores
+    other_features = features.without_pivots()
     return {
-        name: np.column_stack([rest, *(known[one] for one in metrics)])
+        name: np.column_stack(
+            [other_features, *(metric_scores[metric_name] for metric_name in metrics)]
+        )
         for name, metrics in rivals.items()
     }
 
@@ -230,11 +235,11 @@ def evaluate_paraphrases(
     form: str | None = None,
     dimension: str | None = None,
     controls: bool = False,
-    features: Names = (),
+    features: MetricNames = (),
     folds: int = 10,
     train_first: int | None = None,
     compare_with: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
-    grid: Sequence[Setting] = GRID,
+    grid: Sequence[SvrSetting] = GRID,
     resamples: int = 1000,
     seed: int = SEED,
     threads: int | None = None,
@@ -259,78 +264,86 @@ def evaluate_paraphrases(
         progress: function that is called with the progress.
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
-    pem = _evaluated_model(as_pem(model, form), form, features)
-    how = Protocol(judged, folds, train_first, tuple(grid), progress)
+    pem = _model_to_evaluate(as_pem(model, form), form, features)
+    protocol = TestProtocol(judged, folds, train_first, tuple(grid), progress)
     settings = {
         "model": pem.name,
         "form": pem.form,
         "dimension": judged.overall,
         "controls": controls,
-        "features": [one.name for one in pem.metrics],
+        "features": [feature.name for feature in pem.metrics],
         "folds": folds,
         "train_first": train_first,
         "resamples": resamples,
         "seed": seed,
     }
     chance = resamples, seed
-    return _evaluated(pem, how, as_rivals(compare_with), chance, settings, threads)
+    return _evaluate(pem, protocol, as_rivals(compare_with), chance, settings, threads)
 
 
-def _evaluated_model(pem: PEM, form: str | None, features: Names) -> PEM:
+def _model_to_evaluate(pem: PEM, form: str | None, features: MetricNames) -> PEM:
     """Return the model with other features; only a mean of the same features keeps its score."""
     metrics = as_features(features) if features else pem.metrics
-    same = not features and form in (None, pem.form)
-    mean = pem.combination if same and isinstance(pem.combination, ControlMean) else None
+    keeps_features = not features and form in (None, pem.form)
+    mean = pem.combination if keeps_features and isinstance(pem.combination, ControlMean) else None
     return replace(pem, form=form or pem.form, metrics=metrics, combination=mean)
 
 
-def _evaluated(
+def _evaluate(
     pem: PEM,
-    how: Protocol,
+    protocol: TestProtocol,
     rivals: Mapping[str, Sequence[str]],
-    chance: tuple[int, int],
+    resampling: tuple[int, int],
     settings: Mapping[str, object],
     threads: int | None,
 ) -> ParaphraseEvaluation:
     """Predict by PEM and by its rivals, and set both beside the judges."""
-    judged, tested = how.judged, how.tested
-    work: dict[str, Any] = {"threads": threads, "progress": how.progress}
-    found = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
+    judged, tested = protocol.judged, protocol.tested
+    work: dict[str, Any] = {"threads": threads, "progress": protocol.progress}
+    features = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
     scores = rival_scores(judged, rivals, **work)
-    predicted = how.predict(found.matrix)
-    replaced = rival_features(judged, found, rivals, scores)
+    predicted = protocol.predict(features.matrix)
+    replaced = rival_features(judged, features, rivals, scores)
     if pem.metrics:
-        replaced |= {NO_METRICS: found.matrix[:, : -len(pem.metrics)]}
-    others = {name: how.predict(matrix) for name, matrix in replaced.items()}
+        replaced |= {NO_METRICS: features.matrix[:, : -len(pem.metrics)]}
+    rival_predictions = {name: protocol.predict(matrix) for name, matrix in replaced.items()}
     if pem.combination is not None:
-        others |= how.only_tested({MEAN: pem.combine(found)})
+        rival_predictions |= protocol.only_tested({MEAN: pem.combine(features)})
     gains: list[Gain] = []
-    for name, column in others.items() if chance[0] else ():
-        gains += paired_gains(tested, ("PEM", predicted), (name, column), *chance)
-    parts = dict(zip(("pivot F1", "fluency", "target F1"), found.parts, strict=True))
-    parts, alone = how.only_tested(parts), how.only_tested(scores)
+    for name, column in rival_predictions.items() if resampling[0] else ():
+        gains += paired_gains(tested, ("PEM", predicted), (name, column), *resampling)
+    parts = dict(zip(("pivot F1", "fluency", "target F1"), features.parts, strict=True))
+    parts, alone = protocol.only_tested(parts), protocol.only_tested(scores)
     measures = {"PEM": predicted, **parts, **alone}
     return ParaphraseEvaluation(
         judged.evalset.name,
-        (*against_humans(tested, "PEM", predicted), *_with_humans(tested, others)),
+        (
+            *correlate_with_judges(tested, "PEM", predicted),
+            *_correlate_with_humans(tested, rival_predictions),
+        ),
         tuple(gains),
-        _with_humans(tested, parts),
-        _with_humans(tested, alone),
-        tuple(judge_pairs(judged)),
+        _correlate_with_humans(tested, parts),
+        _correlate_with_humans(tested, alone),
+        tuple(correlate_judges(judged)),
         tuple(criteria(judged)),
         tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
         tuple(_system_means(tested, predicted)),
         tuple(_dissimilarities(judged)),
         settings,
-        (how.note, *_notes(judged, pem, bool(rivals)), *_tested(chance[0]), *found.notes),
-        pem.signature_with(how.combination, interval_fields(*chance)),
+        (
+            protocol.note,
+            *_notes(judged, pem, bool(rivals)),
+            *_resampling_notes(resampling[0]),
+            *features.notes,
+        ),
+        pem.signature_with(protocol.combination, interval_fields(*resampling)),
         judged,
         tested,
         measures,
     )
 
 
-def _tested(resamples: int) -> Iterator[str]:
+def _resampling_notes(resamples: int) -> Iterator[str]:
     if resamples:
         yield (
             f"Intervals of differences: 95%, from {resamples:,} bootstrap resamples of originals. "
@@ -338,12 +351,14 @@ def _tested(resamples: int) -> Iterator[str]:
         )
 
 
-def _with_humans(judged: JudgedPairs, columns: Mapping[str, Floats]) -> tuple[Correlation, ...]:
-    rows = [_averages(judged, name, column) for name, column in columns.items()]
+def _correlate_with_humans(
+    judged: JudgedPairs, columns: Mapping[str, Floats]
+) -> tuple[Correlation, ...]:
+    rows = [_correlate_with_average(judged, name, column) for name, column in columns.items()]
     return tuple(row for both in rows for row in both)
 
 
-def _averages(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
+def _correlate_with_average(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
     """Return the correlation with the mean of judges, also without controls if there are any."""
     rows = [correlate(judged, name, column, "human average", judged.human)]
     if not judged.real.all():
@@ -354,10 +369,8 @@ def _averages(judged: JudgedPairs, name: str, column: Floats) -> list[Correlatio
 
 def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
     if pem.metrics:
-        yield (
-            f"All regressions have the metrics {', '.join(one.name for one in pem.metrics)} as "
-            f"features, except for `{NO_METRICS}`."
-        )
+        names = ", ".join(feature.name for feature in pem.metrics)
+        yield (f"All regressions have the metrics {names} as features, except for `{NO_METRICS}`.")
     if has_rivals:
         yield (
             "The others are the same regression with the pivot features replaced by what their "
@@ -390,16 +403,16 @@ def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
 
 def correlate(judged: JudgedPairs, first: str, x: Floats, second: str, y: Floats) -> Correlation:
     """Correlate two columns over the rows that have both."""
-    known = ~(np.isnan(x) | np.isnan(y))
+    has_both = ~(np.isnan(x) | np.isnan(y))
     number: dict[str, int] = {}
-    names = [name for name, keep in zip(judged.systems, known, strict=True) if keep]
+    names = [name for name, keep in zip(judged.systems, has_both, strict=True) if keep]
     at = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
     counts = np.bincount(at, minlength=len(number))
-    means = [np.bincount(at, column[known], minlength=len(number)) / counts for column in (x, y)]
-    both = x[known], y[known]
+    means = [np.bincount(at, column[has_both], minlength=len(number)) / counts for column in (x, y)]
+    both = x[has_both], y[has_both]
     systems = pearson(*means) if len(number) > 2 else float("nan")
-    each = len(names), pearson(*both), spearman(*both)
-    return Correlation(first, second, *each, len(number), systems)
+    pair_values = len(names), pearson(*both), spearman(*both)
+    return Correlation(first, second, *pair_values, len(number), systems)
 
 
 def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
@@ -410,8 +423,8 @@ def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
 def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     """Return the scores of each who judged overall quality, controls apart."""
     rows = judged.evalset.judgements.by_people()
-    asked = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
-    names = dict.fromkeys(asked.judges[k] for k in np.unique(asked.judge).tolist())
+    overall_rows = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
+    names = dict.fromkeys(overall_rows.judges[k] for k in np.unique(overall_rows.judge).tolist())
     return {
         name: without_controls(judged, judged.values(judged.overall, [name]))
         for name in names
@@ -419,7 +432,7 @@ def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     }
 
 
-def judge_pairs(judged: JudgedPairs) -> list[Correlation]:
+def correlate_judges(judged: JudgedPairs) -> list[Correlation]:
     """Return the paper's Table 1: each pair of judges, controls left out."""
     pairs = combinations(judge_columns(judged).items(), 2)
     return [correlate(judged, *first, *second) for first, second in pairs]
@@ -436,20 +449,20 @@ def criteria(judged: JudgedPairs) -> list[Correlation]:
 
 def good_dissimilarity(judged: JudgedPairs) -> Floats:
     """Return the dissimilarity of adequate and fluent paraphrases; NaN for others."""
-    return np.where(_good(judged), judged.values("dissimilarity"), np.nan)
+    return np.where(_is_good(judged), judged.values("dissimilarity"), np.nan)
 
 
-def _good(judged: JudgedPairs) -> Flags:
+def _is_good(judged: JudgedPairs) -> Flags:
     """Return which paraphrases are adequate and fluent."""
     return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
 
 
-def against_humans(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
+def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
     """Return the paper's Table 3: the mean of judges, with controls and without; each judge."""
-    rows = _averages(judged, name, predicted)
+    rows = _correlate_with_average(judged, name, predicted)
     columns = judge_columns(judged)
-    for judge, given in columns.items() if len(columns) > 1 else ():
-        rows.append(correlate(judged, name, predicted, f"judge {judge}", given))
+    for judge, judge_scores in columns.items() if len(columns) > 1 else ():
+        rows.append(correlate(judged, name, predicted, f"judge {judge}", judge_scores))
     return rows
 
 
@@ -466,8 +479,8 @@ def paired_gains(
     """Compare two predictions on all pairs and, if there are controls, on the others alone."""
     gains = [paired_gain(judged, first, second, resamples, seed)]
     if not (real := judged.real).all() and real.any():
-        one, other = ((name, column[real]) for name, column in (first, second))
-        without = paired_gain(judged.where(real), one, other, resamples, seed)
+        real_first, real_second = ((name, column[real]) for name, column in (first, second))
+        without = paired_gain(judged.where(real), real_first, real_second, resamples, seed)
         gains.append(without._replace(pairs=NO_CONTROLS))
     return gains
 
@@ -483,10 +496,13 @@ def paired_gain(
 
     Each draw takes all paraphrases of an original or none.
     """
-    drawn = [resampled_r(judged, one, judged.human, resamples, seed) for _, one in (first, second)]
-    differences = drawn[0][1:] - drawn[1][1:]
+    resampled = [
+        resampled_r(judged, predictions, judged.human, resamples, seed)
+        for _, predictions in (first, second)
+    ]
+    differences = resampled[0][1:] - resampled[1][1:]
     low, high = (float(end) for end in np.quantile(differences, (0.025, 0.975)))
-    r_first, r_second = (float(r[0]) for r in drawn)
+    r_first, r_second = (float(r[0]) for r in resampled)
     difference, p = r_first - r_second, _two_sided(differences)
     return Gain(first[0], second[0], r_first, r_second, difference, low, high, p)
 
@@ -506,41 +522,41 @@ def resampled_r(
 
     Originals are drawn, each with all of its pairs. Columns of the same pairs see the same draws.
     """
-    known = ~(np.isnan(x) | np.isnan(y))
-    if not known.any():
+    has_both = ~(np.isnan(x) | np.isnan(y))
+    if not has_both.any():
         return np.full(1 + resamples, np.nan)
-    at, count = _numbered(judged.originals)
-    x, y = (np.where(known, column - column[known].mean(), 0.0) for column in (x, y))
-    rows = np.stack([known, x, y, x * x, y * y, x * y], axis=1)
+    at, count = _number_names(judged.originals)
+    x, y = (np.where(has_both, column - column[has_both].mean(), 0.0) for column in (x, y))
+    rows = np.stack([has_both, x, y, x * x, y * y, x * y], axis=1)
     sums = np.zeros((count, rows.shape[1]))
     np.add.at(sums, at, rows)
-    return _r(np.vstack([sums.sum(axis=0), bootstrap_sums(sums, resamples, seed)]))
+    return _pearson_from_sums(np.vstack([sums.sum(axis=0), bootstrap_sums(sums, resamples, seed)]))
 
 
 def resampled_system_r(
     judged: JudgedPairs, x: Floats, y: Floats, resamples: int = 1000, seed: int = SEED
 ) -> Floats:
     """Return Pearson's r of the means of systems, and then its bootstrap resamples."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    at, count = _numbered(judged.originals)
-    system, systems = _numbered(judged.systems)
+    has_both = ~(np.isnan(x) | np.isnan(y))
+    at, count = _number_names(judged.originals)
+    system, systems = _number_names(judged.systems)
     sums = np.zeros((3, count, systems))
-    for k, column in enumerate((known.astype(np.float64), x, y)):
-        np.add.at(sums[k], (at, system), np.where(known, column, 0.0))
-    drawn = bootstrap_sums(np.concatenate(sums, axis=1), resamples, seed)
-    every = np.vstack([sums.sum(axis=1).reshape(1, -1), drawn]).reshape(-1, 3, systems)
-    there = every[:, 0] > 0
-    a, b = (every[:, k] / np.where(there, every[:, 0], 1.0) for k in (1, 2))
-    return _r(np.stack([there, a, b, a * a, b * b, a * b], axis=2).sum(axis=1))
+    for k, column in enumerate((has_both.astype(np.float64), x, y)):
+        np.add.at(sums[k], (at, system), np.where(has_both, column, 0.0))
+    resampled_sums = bootstrap_sums(np.concatenate(sums, axis=1), resamples, seed)
+    all_sums = np.vstack([sums.sum(axis=1).reshape(1, -1), resampled_sums]).reshape(-1, 3, systems)
+    is_present = all_sums[:, 0] > 0
+    a, b = (all_sums[:, k] / np.where(is_present, all_sums[:, 0], 1.0) for k in (1, 2))
+    return _pearson_from_sums(np.stack([is_present, a, b, a * a, b * b, a * b], axis=2).sum(axis=1))
 
 
-def _numbered(names: Sequence[str]) -> tuple[list[int], int]:
+def _number_names(names: Sequence[str]) -> tuple[list[int], int]:
     """Return the number of each name, in the order in which names appear, and how many differ."""
     number: dict[str, int] = {}
     return [number.setdefault(name, len(number)) for name in names], len(number)
 
 
-def _r(sums: Floats) -> Floats:
+def _pearson_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
@@ -551,14 +567,16 @@ def _r(sums: Floats) -> Floats:
 
 def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:
     for name in dict.fromkeys(judged.systems):
-        own = [i for i, system in enumerate(judged.systems) if system == name]
-        yield JudgedPoint(float(judged.human[own].mean()), float(predicted[own].mean()), name)
+        system_rows = [i for i, system in enumerate(judged.systems) if system == name]
+        yield JudgedPoint(
+            float(judged.human[system_rows].mean()), float(predicted[system_rows].mean()), name
+        )
 
 
 def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:
     if not set(CRITERIA) <= set(judged.evalset.dimensions):
         return ()
-    rows = _good(judged).nonzero()[0]
+    rows = _is_good(judged).nonzero()[0]
     columns = judged.values("dissimilarity")[rows], judged.human[rows]
     systems = [judged.systems[i] for i in rows.tolist()]
     return map(JudgedPoint, *(column.tolist() for column in columns), systems)

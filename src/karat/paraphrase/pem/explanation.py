@@ -108,13 +108,26 @@ class PairExplanation:
     @property
     def links(self) -> tuple[PhraseLink, ...]:
         """The pairs of phrases that share pivot words, with the share of the words in common."""
-        bags = [[_pivot_words(one) for one in side] for side in (self.original, self.paraphrase)]
-        found = []
-        for (i, one), (j, other) in product(enumerate(bags[0]), enumerate(bags[1])):
-            common = sum(min(mass, other.get(word, 0.0)) for word, mass in one.items())
+        bags = [
+            [_pivot_words(original_words) for original_words in side]
+            for side in (self.original, self.paraphrase)
+        ]
+        links = []
+        for (i, original_words), (j, paraphrase_words) in product(
+            enumerate(bags[0]), enumerate(bags[1])
+        ):
+            common = sum(
+                min(mass, paraphrase_words.get(word, 0.0)) for word, mass in original_words.items()
+            )
             if common > 0:
-                found.append(PhraseLink(i, j, common / max(sum(one.values()), sum(other.values()))))
-        return tuple(found)
+                links.append(
+                    PhraseLink(
+                        i,
+                        j,
+                        common / max(sum(original_words.values()), sum(paraphrase_words.values())),
+                    )
+                )
+        return tuple(links)
 
     @property
     def by_order(self) -> tuple[float, ...]:
@@ -129,11 +142,11 @@ class PairExplanation:
 
 def _pivot_words(phrase: Phrase) -> dict[str, float]:
     """Return the expected number of each pivot word among the translations of a phrase."""
-    found: dict[str, float] = {}
+    expected_counts: dict[str, float] = {}
     for words, probability in phrase.edges:
         for word in words:
-            found[word] = found.get(word, 0.0) + probability
-    return found
+            expected_counts[word] = expected_counts.get(word, 0.0) + probability
+    return expected_counts
 
 
 def explain_pair(
@@ -156,11 +169,16 @@ def explain_pair(
     numbers, lengths, ends = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
     words = iter([word for i in range(2) for word in tokens[i]])
     phrases = [
-        _phrase(table, number, tuple(islice(words, length)), settings)
+        _explain_phrase(table, number, tuple(islice(words, length)), settings)
         for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True)
     ]
-    one, other = (_bag(table, tokens, i, maps, settings) for i in range(2))
-    grams = [Gram(w, one.get(w, 0.0), other.get(w, 0.0)) for w in dict.fromkeys([*one, *other])]
+    original_bag, paraphrase_bag = (
+        _bag_weights(table, tokens, i, maps, settings) for i in range(2)
+    )
+    grams = [
+        Gram(w, original_bag.get(w, 0.0), paraphrase_bag.get(w, 0.0))
+        for w in dict.fromkeys([*original_bag, *paraphrase_bag])
+    ]
     grams.sort(key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words)))
     return PairExplanation(
         tuple(phrases[: ends[1]]),
@@ -172,32 +190,36 @@ def explain_pair(
     )
 
 
-def _phrase(table: PhraseTable, number: int, words: Words, settings: PivotSettings) -> Phrase:
+def _explain_phrase(
+    table: PhraseTable, number: int, words: Words, settings: PivotSettings
+) -> Phrase:
     total = max(table.total, UNSEEN)
     if number < 0:
         return Phrase(words, False, UNSEEN, UNSEEN / total, (Translation(words, 1.0),), 0)
-    every = table.translations(number)
-    kept = [t for i, t in enumerate(every) if i == 0 or t.probability > settings.edge]
-    mass = sum(t.probability for t in kept) if settings.renormalise else 1.0
-    edges = tuple(Translation(t.words, t.probability / mass) for t in kept)
+    translations = table.translations(number)
+    edges_kept = [t for i, t in enumerate(translations) if i == 0 or t.probability > settings.edge]
+    mass = sum(t.probability for t in edges_kept) if settings.renormalise else 1.0
+    edges = tuple(Translation(t.words, t.probability / mass) for t in edges_kept)
     count = table.count(number)
-    return Phrase(words, True, count, count / total, edges, len(every) - len(kept))
+    return Phrase(words, True, count, count / total, edges, len(translations) - len(edges_kept))
 
 
-def _bag(
+def _bag_weights(
     table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
 ) -> dict[Words, float]:
     """Return the pivot n-grams of a sentence and their weights."""
     ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
     offsets = np.array([0, len(ids)], dtype=np.int64)
-    found = table.kernel.bag(ids, offsets, *maps, settings.rules)
-    if found is None:
+    kernel_bag = table.kernel.bag(ids, offsets, *maps, settings.rules)
+    if kernel_bag is None:
         raise InputError("too many pivot n-grams: give a larger edge or a smaller order")
-    grams, starts, weights = found
-    known = len(table.pivot)  # beyond the table's own pivot words stand the sentence's
-    theirs = iter(table.pivot.words(grams[grams < known]))
+    grams, starts, weights = kernel_bag
+    n_pivot_words = len(table.pivot)  # beyond the table's own pivot words stand the sentence's
+    pivot_words = iter(table.pivot.words(grams[grams < n_pivot_words]))
     words = [
-        next(theirs) if i < known else tokens.vocab.words(i - known, i - known + 1)[0]
+        next(pivot_words)
+        if i < n_pivot_words
+        else tokens.vocab.words(i - n_pivot_words, i - n_pivot_words + 1)[0]
         for i in grams.tolist()
     ]
     texts = [tuple(words[a:b]) for a, b in pairwise(starts.tolist())]
@@ -275,25 +297,37 @@ def explain_paraphrases(
         name: name of the system, for reports.
         settings: settings of `PivotSettings`.
     """
-    pem, phrases, how = _opened(model, pivot, table, settings)
-    mine, theirs = as_segments(candidates, "candidates"), as_segments(originals, "originals")
-    check_aligned([mine, theirs])
+    pem, phrases, pivot_settings = _open_inputs(model, pivot, table, settings)
+    candidate_texts, original_texts = (
+        as_segments(candidates, "candidates"),
+        as_segments(originals, "originals"),
+    )
+    check_aligned([candidate_texts, original_texts])
     if worst:
         if pem is not None and pem.combination is not None:
-            scores = pem.score(theirs, mine, Outputs((name,))).pem
+            scores = pem.score(original_texts, candidate_texts, Outputs((name,))).pem
         else:
-            scores = pooled_f1(pivot_statistics(phrases, theirs, mine, how))
+            scores = pooled_f1(
+                pivot_statistics(phrases, original_texts, candidate_texts, pivot_settings)
+            )
         segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
     numbers = list(dict.fromkeys(segments or (1,)))
-    if late := [number for number in numbers if number > len(mine)]:
-        raise InputError(f"--segment {late[0]}: the last pair of {mine.name} is {len(mine):,}")
-    texts = [some.strings([number - 1 for number in numbers]) for some in (theirs, mine)]
-    pairs = tuple(explain_pair(phrases, a, b, how) for a, b in zip(*texts, strict=True))
+    if beyond := [number for number in numbers if number > len(candidate_texts)]:
+        last = f"{candidate_texts.name} is {len(candidate_texts):,}"
+        raise InputError(f"--segment {beyond[0]}: the last pair of {last}")
+    texts = [
+        side.strings([number - 1 for number in numbers])
+        for side in (original_texts, candidate_texts)
+    ]
+    pairs = tuple(explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True))
     outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
     rows, features, notes = _pem_rows(pem, texts, outputs, numbers) if pem else ((), (), ())
-    metric = PivotF1(table, **vars(how))
-    shares = [(one.pivot_f1, one.precision, one.recall, one.target_f1) for one in pairs]
-    weights = [one.pivot.sum(axis=0).tolist() for one in pairs]
+    metric = PivotF1(table, **vars(pivot_settings))
+    shares = [
+        (explanation.pivot_f1, explanation.precision, explanation.recall, explanation.target_f1)
+        for explanation in pairs
+    ]
+    weights = [explanation.pivot.sum(axis=0).tolist() for explanation in pairs]
     return ParaphraseExplanations(
         name,
         tuple(
@@ -301,9 +335,9 @@ def explain_paraphrases(
         ),
         rows,
         pairs,
-        {"model": pem.name if pem else table, **vars(how)},
+        {"model": pem.name if pem else table, **vars(pivot_settings)},
         (*notes, *(pem.cautions if pem else ())),
-        {"pem": pem.signature, "pivot": _pivot_signature(pem, phrases, how)}
+        {"pem": pem.signature, "pivot": _pivot_signature(pem, phrases, pivot_settings)}
         if pem
         else {str(metric): metric.signature()},
         features,
@@ -313,39 +347,39 @@ def explain_paraphrases(
 def _pivot_signature(pem: PEM, table: PhraseTable, settings: PivotSettings) -> str:
     """Return the signature of n-grams of one pivot language of a model."""
     language = next(name for name, phrases in pem.pivots.items() if phrases is table)
-    shown = ",".join(f"{name}={to_text(value)}" for name, value in vars(settings).items())
-    return f"pivot:language={language},{shown}|model={pem.digest}|karat={__version__}"
+    settings_text = ",".join(f"{name}={to_text(value)}" for name, value in vars(settings).items())
+    return f"pivot:language={language},{settings_text}|model={pem.digest}|karat={__version__}"
 
 
 def _pem_rows(
     pem: PEM, texts: Sequence[Sequence[str]], outputs: Outputs, numbers: Sequence[int]
 ) -> tuple[tuple[ParaphraseRow, ...], tuple[FeatureRow, ...], tuple[str, ...]]:
     """Return the scores of pairs, the features that they are made from, and notes on these."""
-    found = pem.features(texts[0], texts[1], outputs)
-    scores = PEMScores(pem.combine(found), *found.parts)
+    features = pem.features(texts[0], texts[1], outputs)
+    scores = PEMScores(pem.combine(features), *features.parts)
     rows = paraphrase_rows(outputs.systems[0], scores, *texts)
     numbered = tuple(row._replace(segment=n) for n, row in zip(numbers, rows, strict=True))
     if (of := pem.combination) is None:
-        return numbered, (), found.notes
-    features = (
+        return numbered, (), features.notes
+    feature_rows = (
         FeatureRow(number, name, value)
-        for number, values in zip(numbers, of.inputs(found).tolist(), strict=True)
-        for name, value in zip(of.names(found), values, strict=True)
+        for number, values in zip(numbers, of.inputs(features).tolist(), strict=True)
+        for name, value in zip(of.names(features), values, strict=True)
     )
-    return numbered, tuple(features), found.notes
+    return numbered, tuple(feature_rows), features.notes
 
 
-def _opened(
+def _open_inputs(
     model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
 ) -> tuple[PEM | None, PhraseTable, PivotSettings]:
     """Return the model, if there is one, the phrase table, and settings; None is not given."""
-    given = {name: value for name, value in settings.items() if value is not None}
+    chosen = {name: value for name, value in settings.items() if value is not None}
     if table is not None:
         if model is not None or pivot is not None:
             raise InputError("--table stands in for a model: leave out --model and --pivot")
-        return None, PhraseTable.open(table), PivotSettings(**given)
+        return None, PhraseTable.open(table), PivotSettings(**chosen)
     pem = as_pem(model or BUNDLED)
     name = pivot or next(iter(pem.pivots))
     if name not in pem.pivots:
         raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
-    return pem, pem.pivots[name], replace(FORMS[pem.form], **given)
+    return pem, pem.pivots[name], replace(FORMS[pem.form], **chosen)

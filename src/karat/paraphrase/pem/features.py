@@ -5,15 +5,26 @@ four words. The form `unigram` has the same of single words, with renormalised e
 are enough for it. The form `rich`, for thousands of judgements, adds F1 of each n-gram order by
 itself, precision and recall of unigrams, and the lengths.
 
-Pivot F1 stands for adequacy; target F1, the F1 of the sentences' own n-grams, for the opposite of
-dissimilarity. Fluency is log10 Pr(P) / length(P): the end of the sentence is part of Pr, the length
-is the number of words. Metrics may be features too, in columns after these.
+Pivot F1 stands for adequacy. A sentence is segmented into the phrases of a table (the most probable
+segmentation; any single word may be a phrase, with N = 1/2 if it is unseen), the translations of
+the phrases form a confusion network, and the expected weights W(g) of its n-grams are the bag of
+pivot n-grams (BPNG). Target F1 stands for the opposite of dissimilarity: its bags are the
+sentences' own n-grams, each occurrence weighing 1. R is the original and P the paraphrase:
+
+    precision = sum_g min(W_R(g), W_P(g)) / sum_g W_P(g)        recall with sum_g W_R(g)
+    F1 = 2 precision recall / (precision + recall)
+
+Fluency is log10 Pr(P) / length(P): the end of the sentence is part of Pr, the length is the number
+of words. Metrics of a paraphrase against its original may be features too, in columns after these.
+A model stores the name of each metric and its identity: every setting, and the content of its files
+in place of their paths.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -32,13 +43,13 @@ from karat.text.references import as_references
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Recipe
 
-MOST_ORDERS = 9
+MAX_ORDER = 9
 
 
-def share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+def share(part: NDArray[Any], total: NDArray[Any]) -> Floats:
     """Return part / whole; 0/0 is 0."""
-    some = np.asarray(whole) > 0
-    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=some))
+    is_positive = np.asarray(total) > 0
+    return np.asarray(np.divide(part, total, out=np.zeros(np.shape(part)), where=is_positive))
 
 
 def f1(stats: NDArray[Any]) -> Floats:
@@ -65,8 +76,8 @@ class PivotSettings:
     """True if the edges that are kept share the whole probability of their phrase."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.order <= MOST_ORDERS:
-            raise InputError(f"order={self.order}: expected 1 to {MOST_ORDERS}")
+        if not 1 <= self.order <= MAX_ORDER:
+            raise InputError(f"order={self.order}: expected 1 to {MAX_ORDER}")
         for name in ("edge", "ngram"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}={getattr(self, name)}: expected 0 to 1")
@@ -127,17 +138,17 @@ def pair_statistics(
 ) -> Floats:
     """Return the rows of a counter; `outputs` says which system and segment each pair is of."""
     texts = as_segments(paraphrases, "paraphrases")
-    refs = as_references(as_segments(originals, "originals"), len(texts), texts.name)
-    found = run_batches(
+    references = as_references(as_segments(originals, "originals"), len(texts), texts.name)
+    batches = run_batches(
         [counter],
         {texts.name: texts},
-        refs,
+        references,
         lambda _, rows, __: rows,
         outputs=outputs,
         threads=threads,
         progress=progress,
     )
-    return np.concatenate([part[0][0] for part in found])
+    return np.concatenate([batch[0][0] for batch in batches])
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,17 +165,19 @@ class PivotBags:
     def rows(self, pairs: Pairs) -> Floats:
         """Return pairs x orders x (common, candidate, reference)."""
         recipe = self.table.recipe
-        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+        paraphrases, originals = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
         maps = self.table.maps(pairs.candidates.vocab(recipe))
         rules = self.settings.rules
-        found = self.table.kernel.overlaps(*mine, *theirs, pairs.starts, *maps, rules, pairs.check)
-        if (bad := np.isnan(found[:, 0, 0])).any():
+        stats = self.table.kernel.overlaps(
+            *paraphrases, *originals, pairs.starts, *maps, rules, pairs.check
+        )
+        if (bad := np.isnan(stats[:, 0, 0])).any():
             raise InputError(
                 f"segment {pairs.place(int(bad.argmax())):,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )
-        return found
+        return stats
 
 
 @dataclass(frozen=True)
@@ -180,11 +193,11 @@ class TargetBags:
 
     def rows(self, pairs: Pairs) -> Floats:
         """Return pairs x orders x (common, candidate, reference)."""
-        mine = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
-        theirs = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
+        paraphrase_totals = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
+        original_totals = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
         common = pairs.matches(self.recipe, self.order).each
-        spread = np.repeat(mine, np.diff(pairs.starts), axis=0)
-        return np.stack([common, spread, theirs], axis=-1).astype(np.float64)
+        spread = np.repeat(paraphrase_totals, np.diff(pairs.starts), axis=0)
+        return np.stack([common, spread, original_totals], axis=-1).astype(np.float64)
 
 
 class MetricFeature(NamedTuple):
@@ -204,74 +217,79 @@ class MetricFeature(NamedTuple):
         if self.identity is None:
             return self.metric
         try:
-            here = self.metric.identity()
+            current_identity = self.metric.identity()
         except InputError as error:
             moved = "if its file or folder is elsewhere now, name it with --feature"
             raise type(error)(f"feature {self.metric} of this model: {error}; {moved}") from error
-        if self.identity != here:
+        if self.identity != current_identity:
             raise InputError(
                 f"feature {self.metric}: this model was trained with {self.identity}, and here it "
-                f"is {here}: give the same one with --feature, or train the model anew"
+                f"is {current_identity}: give the same one with --feature, or train the model anew"
             )
         return self.metric
 
 
-Names = Sequence[str | Metric]
+MetricNames = Sequence[str | Metric]
 
 
-def as_features(names: Names) -> tuple[MetricFeature, ...]:
+def as_features(names: MetricNames) -> tuple[MetricFeature, ...]:
     """Return the features that metrics are, to be trained with."""
-    found = tuple(MetricFeature(metric(name)) for name in names)
-    for at, one in enumerate(found):
-        if one.name in (other.name for other in found[:at]):
-            raise InputError(f"feature {one.name} is given twice: give it once")
-        if one.metric.uses_human_scores:
-            raise InputError(f"feature {one.name} is made from human scores: leave it out")
-        one.metric.identity()  # reads its files, so what is wrong with them is said at once
-        if one.metric.reads_texts:
-            one.metric.segments(["a"], [["a"]])  # and what it lacks, before hours of training
-    return found
+    features = tuple(MetricFeature(metric(name)) for name in names)
+    for at, feature in enumerate(features):
+        if feature.name in (other.name for other in features[:at]):
+            raise InputError(f"feature {feature.name} is given twice: give it once")
+        if feature.metric.uses_human_scores:
+            raise InputError(f"feature {feature.name} is made from human scores: leave it out")
+        feature.metric.identity()  # reads its files, so what is wrong with them is said at once
+        if feature.metric.reads_texts:
+            feature.metric.segments(["a"], [["a"]])  # and what it lacks, before hours of training
+    return features
 
 
-def taken(trained: Sequence[MetricFeature], names: Names) -> tuple[MetricFeature, ...]:
+def replace_features(
+    trained: Sequence[MetricFeature], names: MetricNames
+) -> tuple[MetricFeature, ...]:
     """Return the features of a model with metrics of the same kind, whose files are elsewhere."""
     if not names:
         return tuple(trained)
-    given = as_features(names)
-    kinds = [[one.metric.name for one in some] for some in (trained, given)]
+    features = as_features(names)
+    kinds = [[feature.metric.name for feature in side] for side in (trained, features)]
     if kinds[0] != kinds[1]:
-        wanted = ", ".join(one.name for one in trained) or "none"
+        expected = ", ".join(feature.name for feature in trained) or "none"
+        names = ", ".join(feature.name for feature in features)
         raise InputError(
-            f"--feature {', '.join(one.name for one in given)}: the features of this model are "
-            f"{wanted}; give the same metrics in this order"
+            f"--feature {names}: the features of this model are {expected}; give the same metrics "
+            "in this order"
         )
-    pairs = zip(trained, given, strict=True)
+    pairs = zip(trained, features, strict=True)
     return tuple(MetricFeature(new.metric, old.identity) for old, new in pairs)
 
 
-def identified(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
+def identify_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
     """Return features with the identity of training, which is that of now if they have none."""
     return tuple(f._replace(identity=f.identity or f.metric.identity()) for f in features)
 
 
-def stored(features: Sequence[MetricFeature]) -> list[dict[str, str]]:
+def describe_features(features: Sequence[MetricFeature]) -> list[dict[str, str]]:
     """Return what a model stores of its features."""
-    return [{"name": f.name, "identity": str(f.identity)} for f in identified(features)]
+    return [{"name": f.name, "identity": str(f.identity)} for f in identify_features(features)]
 
 
 def read_features(
-    found: Sequence[dict[str, str]], name: str = "the model"
+    stored_features: Sequence[dict[str, str]], name: str = "the model"
 ) -> tuple[MetricFeature, ...]:
     """Return the features that a model has stored; the metrics must be known here."""
     try:
-        return tuple(MetricFeature(metric(one["name"]), one["identity"]) for one in found)
+        return tuple(
+            MetricFeature(metric(entry["name"]), entry["identity"]) for entry in stored_features
+        )
     except InputError as error:
         raise type(error)(f"{name}: a feature of this model is not known here: {error}") from error
 
 
 def feature_files(features: Sequence[MetricFeature]) -> list[str]:
     """Return the files of metrics."""
-    return [file for one in features for file in one.checked().input_files()]
+    return [file for feature in features for file in feature.checked().input_files()]
 
 
 def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
@@ -279,12 +297,14 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
 
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
-    return [one.metric.given.digest for one in features if isinstance(one.metric, Given)]
+    return [
+        feature.metric.given.digest for feature in features if isinstance(feature.metric, Given)
+    ]
 
 
 def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
     """Return the embedding models among features: they have notes on texts that they cut."""
-    return tuple(one for one in features if isinstance(one.metric, Cosine))
+    return tuple(feature for feature in features if isinstance(feature.metric, Cosine))
 
 
 def feature_notes(
@@ -292,62 +312,24 @@ def feature_notes(
 ) -> tuple[str, ...]:
     """Return the notes of metrics on the sums of their rows."""
     return tuple(
-        f"feature {one.name}: {note}"
-        for one, total in zip(features, totals, strict=True)
-        for note in one.metric.of_segments().notes(total)
+        f"feature {feature.name}: {note}"
+        for feature, total in zip(features, totals, strict=True)
+        for note in feature.metric.of_segments().notes(total)
     )
 
 
-@dataclass(frozen=True, eq=False)
-class MetricColumns:
-    """A counter whose rows are the scores of each pair, a column for each metric."""
-
-    features: Sequence[MetricFeature]
-    sums: list[list[NDArray[Any]]] = field(default_factory=list)
-    """Sums of the rows of each metric, for each batch: metrics have notes on them."""
-
-    @property
-    def slow(self) -> bool:
-        """True if one of the metrics is."""
-        return any(one.metric.slow for one in self.features)
-
-    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        """Ask for what the metrics ask for."""
-        for one in self.features:
-            yield from one.metric.overlaps()
-
-    def rows(self, pairs: Pairs) -> Floats:
-        """Return the scores of all pairs of a candidate and a reference."""
-        scores, statistics = self.measured(pairs)
-        self.sums.append([rows.sum(axis=0) for rows in statistics])
-        return scores
-
-    def measured(self, pairs: Pairs) -> tuple[Floats, list[NDArray[Any]]]:
-        """Return the scores of all pairs, and the rows of each metric that they are made from."""
-        each = pairs.each()
-        found = [_column(one.checked(), each) for one in self.features]
-        columns = [column for column, _ in found]
-        scores = np.column_stack(columns) if columns else np.empty((int(pairs.starts[-1]), 0))
-        return scores, [rows for _, rows in found]
-
-    def notes(self) -> tuple[str, ...]:
-        """Return the notes of the metrics on all pairs so far."""
-        totals = [np.sum(parts, axis=0) for parts in zip(*self.sums, strict=True)]
-        return feature_notes(self.features, totals)
-
-
-def _column(of: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
+def _score_pairs(metric: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
     """Return the scores of all pairs, and the rows that they are made from."""
-    single = of.of_segments()
+    single = metric.of_segments()
     rows: Any = single.rows(pairs)
-    found = single.measure(rows)["value"]
-    known = single.has_score(rows) & np.isfinite(found)
-    if not known.all():
-        at, outputs = int(known.argmin()), pairs.outputs
+    scores = single.measure(rows)["value"]
+    has_score = single.has_score(rows) & np.isfinite(scores)
+    if not has_score.all():
+        at, outputs = int(has_score.argmin()), pairs.outputs
         system = next(name for name, places in outputs.by_system() if at in places)
         of_what = f"segment {quoted(str(outputs.segments()[at]))} of system {quoted(system)}"
-        raise InputError(f"feature {of} has no score for {of_what}: every pair needs one")
-    return found, rows
+        raise InputError(f"feature {metric} has no score for {of_what}: every pair needs one")
+    return scores, rows
 
 
 FORMS = {
@@ -358,22 +340,42 @@ FORMS = {
 """Name -> settings of the bags of n-grams."""
 
 
+def check_feature_form(form: str) -> None:
+    """Raise if the form is unknown."""
+    if form not in FORMS:
+        raise InputError(f"form {quoted(form)}: expected one of {', '.join(FORMS)}")
+
+
 @dataclass(frozen=True, eq=False)
 class PairFeatures:
-    """Features, a row for each pair; `pivot`, `fluency` and `target` are the paper's three."""
+    """A matrix with a row for each pair and a column for each feature."""
 
     names: tuple[str, ...]
     matrix: Floats
-    pivot: Floats
-    """Pivot F1, the mean over pivot languages."""
-    fluency: Floats
-    target: Floats
-    metrics: int = 0
-    """The number of metrics, whose columns are the last."""
+    n_metrics: int = 0
+    """Number of metrics, whose columns are the last."""
     notes: tuple[str, ...] = ()
     """Notes of the metrics on these texts."""
-    statistics: tuple[NDArray[Any], ...] = ()
-    """The rows of each metric, a row for each pair, where they are kept."""
+
+    def column(self, name: str) -> Floats:
+        """Return the column of a feature."""
+        return self.matrix[:, self.names.index(name)]
+
+    @property
+    def pivot(self) -> Floats:
+        """Pivot F1, the mean over pivot languages."""
+        names = [name for name in self.names if re.fullmatch(r"pivot .* F1", name)]
+        return np.asarray(np.mean([self.column(name) for name in names], axis=0))
+
+    @property
+    def fluency(self) -> Floats:
+        """log10 Pr(P) / length(P)."""
+        return self.column("fluency")
+
+    @property
+    def target(self) -> Floats:
+        """Target F1."""
+        return self.column("target F1")
 
     @property
     def parts(self) -> tuple[Floats, Floats, Floats]:
@@ -383,92 +385,114 @@ class PairFeatures:
     @property
     def adequacy(self) -> Floats:
         """Pivot F1 and the metrics: the features of meaning."""
-        return np.column_stack([self.pivot, self.matrix[:, len(self.names) - self.metrics :]])
+        return np.column_stack([self.pivot, self.matrix[:, len(self.names) - self.n_metrics :]])
 
     def without_pivots(self) -> Floats:
         """Return the features that need no pivot language."""
         return self.matrix[:, [not name.startswith("pivot") for name in self.names]]
 
 
-def check_feature_form(form: str) -> None:
-    """Refuse a form that there is not."""
-    if form not in FORMS:
-        raise InputError(f"form {quoted(form)}: expected one of {', '.join(FORMS)}")
+@dataclass(frozen=True, eq=False)
+class FeatureCounter:
+    """A counter whose rows are all features of each pair, computed in one pass over the text.
+
+    The candidates are paraphrases, the references originals.
+    """
+
+    pivots: Mapping[str, PhraseTable]
+    language: LanguageModel
+    form: str
+    metrics: Sequence[MetricFeature] = ()
+    metric_sums: list[list[NDArray[Any]]] = field(default_factory=list)
+    """Sums of the statistics of each metric, for each batch: metrics have notes on them."""
+
+    @property
+    def target_bags(self) -> TargetBags:
+        """The counter of the sentences' own n-grams."""
+        return TargetBags(self.language.recipe, FORMS[self.form].order)
+
+    @property
+    def slow(self) -> bool:
+        """True if one of the metrics is slow."""
+        return any(feature.metric.slow for feature in self.metrics)
+
+    def overlaps(self) -> Iterator[tuple[Recipe, int]]:
+        """Request the n-grams of target F1 and of the metrics."""
+        yield from self.target_bags.overlaps()
+        for feature in self.metrics:
+            yield from feature.metric.overlaps()
+
+    def rows(self, pairs: Pairs) -> Floats:
+        """Return pairs x features, and add up the statistics of the metrics."""
+        features, metric_stats = self.extract(pairs)
+        self.metric_sums.append([stats.sum(axis=0) for stats in metric_stats])
+        return features.matrix
+
+    def extract(self, pairs: Pairs) -> tuple[PairFeatures, list[NDArray[Any]]]:
+        """Return the features of all pairs, and the statistics of each metric among them."""
+        settings = FORMS[self.form]
+        bags = {name: PivotBags(table, settings).rows(pairs) for name, table in self.pivots.items()}
+        shared = self.target_bags.rows(pairs)
+        columns = _text_features(bags, shared, self._log10_p(pairs), self.form)
+        matrix = np.stack(list(columns.values()), axis=1)
+        single_pairs = pairs.each() if self.metrics else pairs
+        scored = [_score_pairs(feature.checked(), single_pairs) for feature in self.metrics]
+        matrix = np.column_stack([matrix, *(scores for scores, _ in scored)])
+        features = PairFeatures(self.feature_names(), matrix, len(scored))
+        return features, [stats for _, stats in scored]
+
+    def _log10_p(self, pairs: Pairs) -> Floats:
+        """Return log10 Pr of the paraphrase of each pair."""
+        recipe = self.language.recipe
+        tokens = pairs.candidates.tokens(recipe)
+        ids = self.language.find(pairs.candidates.vocab(recipe))[tokens.ids]
+        log10_p = self.language.kernel.score(ids, tokens.offsets)
+        return np.repeat(log10_p, np.diff(pairs.starts))
+
+    def feature_names(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        empty = np.zeros((0, FORMS[self.form].order, 3))
+        bags = dict.fromkeys(self.pivots, empty)
+        columns = _text_features(bags, empty, np.zeros(0), self.form)
+        return (*columns, *(feature.name for feature in self.metrics))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes of the metrics on all pairs so far."""
+        totals = [np.sum(batches, axis=0) for batches in zip(*self.metric_sums, strict=True)]
+        return feature_notes(self.metrics, totals) if totals else ()
 
 
-def features(
-    pivots: Mapping[str, PhraseTable],
-    language: LanguageModel,
+def extract_features(
+    counter: FeatureCounter,
     originals: Texts,
     paraphrases: Texts,
-    form: str = "paper",
-    metrics: Sequence[MetricFeature] = (),
     outputs: Outputs | None = None,
     **work: Any,
 ) -> PairFeatures:
     """Return the features of every pair; `work` is `threads` and `progress`."""
-    check_feature_form(form)
-    how = FORMS[form]
-    bags = {
-        name: pivot_statistics(table, originals, paraphrases, how, **work)
-        for name, table in pivots.items()
-    }
-    shared = target_statistics(originals, paraphrases, language.recipe, how.order, **work)
-    found = _features(bags, shared, language.score(paraphrases, **work), form)
-    if not metrics:
-        return found
-    columns = MetricColumns(metrics)
-    scores = pair_statistics(columns, originals, paraphrases, outputs, **work)
-    return replace(_joined(found, metrics, scores), notes=columns.notes())
+    matrix = pair_statistics(counter, originals, paraphrases, outputs, **work)
+    names, n_metrics = counter.feature_names(), len(counter.metrics)
+    return PairFeatures(names, matrix, n_metrics, counter.notes())
 
 
-def pair_features(
-    pivots: Mapping[str, PhraseTable],
-    language: LanguageModel,
-    pairs: Pairs,
-    form: str,
-    metrics: Sequence[MetricFeature] = (),
-) -> PairFeatures:
-    """Return the features of candidates (paraphrases) beside references (originals)."""
-    how, recipe = FORMS[form], language.recipe
-    bags = {name: PivotBags(table, how).rows(pairs) for name, table in pivots.items()}
-    shared = TargetBags(recipe, how.order).rows(pairs)
-    tokens = pairs.candidates.tokens(recipe)
-    ids = language.find(pairs.candidates.vocab(recipe))[tokens.ids]
-    log10_p = language.kernel.score(ids, tokens.offsets)
-    found = _features(bags, shared, np.repeat(log10_p, np.diff(pairs.starts)), form)
-    if not metrics:
-        return found
-    scores, statistics = MetricColumns(metrics).measured(pairs)
-    return replace(_joined(found, metrics, scores), statistics=tuple(statistics))
-
-
-def _joined(found: PairFeatures, metrics: Sequence[MetricFeature], scores: Floats) -> PairFeatures:
-    """Return features with the scores of metrics in columns after the others."""
-    names = (*found.names, *(one.name for one in metrics))
-    matrix = np.hstack([found.matrix, scores])
-    return replace(found, names=names, matrix=matrix, metrics=len(metrics))
-
-
-def _features(
+def _text_features(
     bags: Mapping[str, Floats], shared: Floats, log10_p: Floats, form: str
-) -> PairFeatures:
-    """Return features of the bags in each pivot language, of the words' own, and of log10 Pr."""
+) -> dict[str, Floats]:
+    """Return features of the bags in each pivot language, of the words' own bag, and log10 Pr."""
     columns: dict[str, Floats] = {}
-    for name, found in bags.items():
-        columns |= _bags(f"pivot {name}", found, form)
-    pivot = np.mean([columns[f"pivot {name} F1"] for name in bags], axis=0)
-    words, original_words = shared[:, 0, 1], shared[:, 0, 2]
-    columns["fluency"] = log10_p / np.maximum(words, 1.0)
-    columns |= _bags("target", shared, form)
+    for name, stats in bags.items():
+        columns |= _bag_features(f"pivot {name}", stats, form)
+    paraphrase_words, original_words = shared[:, 0, 1], shared[:, 0, 2]
+    columns["fluency"] = log10_p / np.maximum(paraphrase_words, 1.0)
+    columns |= _bag_features("target", shared, form)
     if form == "rich":
-        columns |= {"words of paraphrase": words, "words of original": original_words}
-        columns["ratio"] = words / np.maximum(original_words, 1.0)
-    matrix = np.stack(list(columns.values()), axis=1)
-    return PairFeatures(tuple(columns), matrix, pivot, columns["fluency"], columns["target F1"])
+        columns["words of paraphrase"] = paraphrase_words
+        columns["words of original"] = original_words
+        columns["ratio"] = paraphrase_words / np.maximum(original_words, 1.0)
+    return columns
 
 
-def _bags(name: str, stats: Floats, form: str) -> dict[str, Floats]:
+def _bag_features(name: str, stats: Floats, form: str) -> dict[str, Floats]:
     """Return F1 of all orders in one bag; in the rich form also of each, and of unigrams."""
     columns = {f"{name} F1": pooled_f1(stats)}
     if form == "rich":

@@ -42,28 +42,28 @@ def control_sentences(originals: Sequence[str], seed: int = SEED) -> dict[str, l
     if len(set(originals)) < 2:
         raise InputError("controls need at least two different originals: one has no other")
     rng = np.random.default_rng(seed)
-    others = [_another(originals, text, rng) for text in originals]
+    random_sentences = [_draw_other(originals, text, rng) for text in originals]
     counts = Counter(word for text in originals for word in text.split())
     words, share = list(counts), np.array(list(counts.values())) / counts.total()
-    drawn = [
+    unigram_sentences = [
         " ".join(words[k] for k in rng.choice(len(words), len(text.split()), p=share))
         for text in originals
     ]
-    return dict(zip(CONTROLS, (list(originals), others, drawn), strict=True))
+    return dict(zip(CONTROLS, (list(originals), random_sentences, unigram_sentences), strict=True))
 
 
-def _another(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
+def _draw_other(originals: Sequence[str], text: str, rng: np.random.Generator) -> str:
     while True:
         other = originals[int(rng.integers(len(originals)))]
         if other != text:
             return other
 
 
-def overall_dimension(evalset: EvalSet, named: str | None = None) -> str:
+def overall_dimension(evalset: EvalSet, name: str | None = None) -> str:
     """Return the dimension of overall quality: the one named, `overall`, or the only one."""
-    if named is not None:
-        evalset.check_dimension(named)
-        return named
+    if name is not None:
+        evalset.check_dimension(name)
+        return name
     if "overall" in evalset.dimensions:
         return "overall"
     if len(evalset.dimensions) == 1:
@@ -84,28 +84,30 @@ def add_controls(evalset: EvalSet, dimension: str | None = None, seed: int = SEE
     overall = overall_dimension(evalset, dimension)
     if evalset.sources is None:
         raise InputError(f"{evalset.name} has no sources: controls are made from the originals")
-    if taken := sorted(set(CONTROLS) & set(evalset.systems)):
-        raise InputError(f"{evalset.name} has a system {taken[0]} already")
+    if clashes := sorted(set(CONTROLS) & set(evalset.systems)):
+        raise InputError(f"{evalset.name} has a system {clashes[0]} already")
     first = {text: i for i, text in reversed(list(enumerate(evalset.sources)))}
     originals = sorted(first, key=first.__getitem__)
-    made = control_sentences(originals, seed)
+    controls = control_sentences(originals, seed)
     systems: dict[str, tuple[str | None, ...]] = dict(evalset.systems)
     judgements = list(evalset.judgements)
-    for name, sentences in made.items():
+    for name, sentences in controls.items():
         outputs: list[str | None] = [None] * len(evalset)
         scores = {**CONTROLS[name], overall: CONTROLS[name]["overall"]}
-        judged = [one for one in evalset.dimensions.values() if one.name in scores]
+        scales = [scale for scale in evalset.dimensions.values() if scale.name in scores]
         for text, sentence in zip(originals, sentences, strict=True):
             outputs[first[text]], segment = sentence, evalset.segments[first[text]]
-            for one in judged:
-                score = from_five(scores[one.name], one)
-                judgements.append(Judgement(name, segment, JUDGE, one.name, score))
+            for scale in scales:
+                score = from_five(scores[scale.name], scale)
+                judgements.append(Judgement(name, segment, JUDGE, scale.name, score))
         systems[name] = tuple(outputs)
-    kept = ("segments", "references", "groups", "sources", "description", "licence")
-    same: dict[str, Any] = {part: getattr(evalset, part) for part in kept}
-    same["judge_kinds"] = evalset.judgements.judge_kinds
+    copied_fields = ("segments", "references", "groups", "sources", "description", "licence")
+    copied: dict[str, Any] = {part: getattr(evalset, part) for part in copied_fields}
+    copied["judge_kinds"] = evalset.judgements.judge_kinds
     dimensions = evalset.dimensions.values()
-    return make_evalset(evalset.name, systems, dimensions=dimensions, judgements=judgements, **same)
+    return make_evalset(
+        evalset.name, systems, dimensions=dimensions, judgements=judgements, **copied
+    )
 
 
 def to_five(value: float, dimension: Dimension) -> float:
@@ -152,21 +154,26 @@ class JudgedPairs:
 
     def where(self, rows: Flags) -> JudgedPairs:
         """Return some of the rows."""
-        kept = rows.nonzero()[0].tolist()
+        row_indices = rows.nonzero()[0].tolist()
         lists = ("originals", "paraphrases", "systems", "segments")
-        fields: dict[str, Any] = {name: [getattr(self, name)[i] for i in kept] for name in lists}
+        fields: dict[str, Any] = {
+            name: [getattr(self, name)[i] for i in row_indices] for name in lists
+        }
         return replace(self, human=self.human[rows], **fields)
 
     def first_originals(self, number: int) -> Flags:
         """Return which rows are of the first originals, in the order of the set."""
-        mine = set(self.originals)
-        every = [text for text in dict.fromkeys(self.evalset.sources or ()) if text in mine]
-        if not 2 <= number < len(every):
+        judged_originals = set(self.originals)
+        ordered_originals = [
+            text for text in dict.fromkeys(self.evalset.sources or ()) if text in judged_originals
+        ]
+        if not 2 <= number < len(ordered_originals):
+            count = len(ordered_originals)
             raise InputError(
-                f"train_first={number}: {self.evalset.name} has {len(every):,} judged originals, "
-                f"of which 2 to {len(every) - 1:,} can be trained on"
+                f"train_first={number}: {self.evalset.name} has {count:,} judged originals, of "
+                f"which 2 to {count - 1:,} can be trained on"
             )
-        first = set(every[:number])
+        first = set(ordered_originals[:number])
         return np.array([text in first for text in self.originals], dtype=np.bool_)
 
     def values(self, dimension: str, judges: Sequence[str] | None = None) -> Floats:
@@ -195,21 +202,21 @@ def judged_rows(
             "set gives as the source of the segment"
         )
     scale, matrix = evalset.dimensions[overall], evalset.human(overall)
-    known = [
+    scored_outputs = [
         (s, i)
         for s, outputs in enumerate(evalset.systems.values())
         for i, text in enumerate(outputs)
         if text is not None and not np.isnan(matrix[s, i])
     ]
-    if not known:
+    if not scored_outputs:
         raise InputError(f"{evalset.name}: no paraphrase has a score of {overall}")
     names, texts = list(evalset.systems), list(evalset.systems.values())
     return JudgedPairs(
         evalset,
         overall,
-        originals=[evalset.sources[i] for _, i in known],
-        paraphrases=[texts[s][i] or "" for s, i in known],
-        systems=[names[s] for s, _ in known],
-        segments=[evalset.segments[i] for _, i in known],
-        human=np.array([to_five(matrix[s, i], scale) for s, i in known]),
+        originals=[evalset.sources[i] for _, i in scored_outputs],
+        paraphrases=[texts[s][i] or "" for s, i in scored_outputs],
+        systems=[names[s] for s, _ in scored_outputs],
+        segments=[evalset.segments[i] for _, i in scored_outputs],
+        human=np.array([to_five(matrix[s, i], scale) for s, i in scored_outputs]),
     )

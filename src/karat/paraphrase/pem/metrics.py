@@ -14,21 +14,17 @@ from karat.errors import MetricError
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.features import (
-    FORMS,
-    MOST_ORDERS,
-    MetricColumns,
+    MAX_ORDER,
     MetricFeature,
     PivotBags,
     PivotSettings,
-    TargetBags,
     embedding_features,
     f1,
     feature_files,
     feature_notes,
-    pair_features,
     share,
 )
-from karat.paraphrase.pem.model import BUNDLED, PEM, model_place
+from karat.paraphrase.pem.model import BUNDLED, PEM, model_path
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
 from karat.storage.store import file_stamp, stored_kind
@@ -40,7 +36,7 @@ MODEL = "paraphrase model"
 _BAG_SIDES = ("common", "candidate", "reference")
 
 
-def opened(path: str) -> PhraseTable:
+def open_table(path: str) -> PhraseTable:
     """Return the table of a file, mapped once for as long as the file does not change."""
     stamp = file_stamp(path)
     return (
@@ -79,7 +75,7 @@ class PivotF1(Metric):
         "the file of a phrase table, or of a paraphrase model with one pivot; needed",
         kind=str,
     )
-    order: int = setting(4, "the longest n-grams", low=1, high=MOST_ORDERS)
+    order: int = setting(4, "the longest n-grams", low=1, high=MAX_ORDER)
     edge: float = setting(
         0.1, "translations must be more probable; the best is always kept", low=0, high=1
     )
@@ -102,11 +98,11 @@ class PivotF1(Metric):
                 "(a model that karat paraphrase train made has one)"
             )
         rules = PivotSettings(self.order, self.edge, self.ngram, self.renormalise)
-        return PivotBags(opened(self.table), rules)
+        return PivotBags(open_table(self.table), rules)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        found = self.bags.rows(pairs)
-        return found[pairs.best(f1(found.sum(axis=1)))].reshape(-1, 3 * self.order)
+        stats = self.bags.rows(pairs)
+        return stats[pairs.best(f1(stats.sum(axis=1)))].reshape(-1, 3 * self.order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         stats = rows.reshape(-1, self.order, 3)
@@ -122,12 +118,12 @@ _PEM_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 
 def model_digest(name: str) -> str:
     """Return eight digits that differ with the model, and with scores that its features read."""
-    return _mapped_model(name).digest
+    return _open_mapped(name).digest
 
 
-def opened_model(name: str) -> PEM:
+def open_model(name: str) -> PEM:
     """Return the model of a file, mapped once for as long as the file does not change."""
-    model = _mapped_model(name)
+    model = _open_mapped(name)
     if model.combination is None:
         raise MetricError(
             f"{model.name} was trained without judgements, so it has no PEM score: train a model "
@@ -136,8 +132,8 @@ def opened_model(name: str) -> PEM:
     return model
 
 
-def _mapped_model(name: str) -> PEM:
-    place = model_place(name)
+def _open_mapped(name: str) -> PEM:
+    place = model_path(name)
     stamp = file_stamp(place)
     return (
         _open_cached_model(place, stamp) if stamp else PEM.open(place)
@@ -170,11 +166,11 @@ class PEMMetric(Metric):
 
     def input_files(self) -> list[str]:
         """Return the file of the model, and those of the metrics that are its features."""
-        return [model_place(self.model), *feature_files(opened_model(self.model).metrics)]
+        return [model_path(self.model), *feature_files(open_model(self.model).metrics)]
 
     def method(self, references: int | None) -> str:
         """Return the signature without the digest of scores that features read: runs differ."""
-        model = _mapped_model(self.model)
+        model = _open_mapped(self.model)
         return self.signature(references).replace(f"@{model.digest}|", f"@{model.own_digest}|")
 
     def columns(self) -> tuple[str, ...]:
@@ -187,25 +183,26 @@ class PEMMetric(Metric):
     @property
     def _columns(self) -> dict[MetricFeature, list[str]]:
         """The columns of the embedding models among the features, numbered from 1."""
-        found = enumerate(embedding_features(opened_model(self.model).metrics), 1)
-        return {one: [f"model{k}_{name}" for name in one.metric.columns()] for k, one in found}
+        numbered_features = enumerate(embedding_features(open_model(self.model).metrics), 1)
+        return {
+            feature: [f"model{k}_{name}" for name in feature.metric.columns()]
+            for k, feature in numbered_features
+        }
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
-        model = opened_model(self.model)
-        yield from TargetBags(model.language.recipe, FORMS[model.form].order).overlaps()
-        yield from MetricColumns(model.metrics).overlaps()
+        yield from open_model(self.model).feature_counter.overlaps()
 
     @property
     def slow(self) -> bool:
         """True if a feature of the model is."""
-        return MetricColumns(opened_model(self.model).metrics).slow
+        return open_model(self.model).feature_counter.slow
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        model = opened_model(self.model)
-        found = pair_features(model.pivots, model.language, pairs, model.form, model.metrics)
-        value = model.combine(found)
-        own = [found.statistics[model.metrics.index(one)] for one in self._columns]
-        rows = np.column_stack([value, *found.parts, np.ones(len(value)), *own])
+        model = open_model(self.model)
+        features, metric_stats = model.feature_counter.extract(pairs)
+        value = model.combine(features)
+        cosine_stats = [metric_stats[model.metrics.index(feature)] for feature in self._columns]
+        rows = np.column_stack([value, *features.parts, np.ones(len(value)), *cosine_stats])
         return rows[pairs.best(value)]
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
@@ -216,4 +213,4 @@ class PEMMetric(Metric):
         ends = np.cumsum([5, *map(len, self._columns.values())])
         totals = [row[start:end] for start, end in pairwise(ends.tolist())]
         notes = feature_notes([*self._columns], totals)
-        return (*notes, *opened_model(self.model).cautions)
+        return (*notes, *open_model(self.model).cautions)

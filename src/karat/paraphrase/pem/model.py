@@ -33,23 +33,24 @@ from karat.paraphrase.pem.combination import (
     POWER,
     SVR,
     ControlMean,
-    Setting,
+    SvrSetting,
     fit_mean,
     fit_svr,
-    search,
+    search_setting,
 )
 from karat.paraphrase.pem.features import (
     FORMS,
+    FeatureCounter,
     MetricFeature,
-    Names,
+    MetricNames,
     PairFeatures,
     check_feature_form,
-    features,
-    identified,
+    describe_features,
+    extract_features,
+    identify_features,
     read_features,
+    replace_features,
     scores_digests,
-    stored,
-    taken,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
@@ -174,14 +175,14 @@ class PEM:
                 "the phrase tables and the language model cut text into words in different ways "
                 f"({'; '.join(sorted(map(str, recipes)))}): train them with the same settings"
             )
-        said = dict(about or {})
-        return cls(dict(pivots), language, form, None, said, generator, metrics=metrics)
+        description = dict(about or {})
+        return cls(dict(pivots), language, form, None, description, generator, metrics=metrics)
 
     def __repr__(self) -> str:
         pairs = ", ".join(
             f"{name} ({table.pairs:,} phrase pairs)" for name, table in self.pivots.items()
         )
-        metrics = f"; {', '.join(one.name for one in self.metrics)}" if self.metrics else ""
+        metrics = f"; {', '.join(feature.name for feature in self.metrics)}" if self.metrics else ""
         return f"<PEM {self.form}: {pairs}{metrics}; {self._learned}>"
 
     @property
@@ -202,21 +203,25 @@ class PEM:
 
         `outputs` says which system and segment each pair is of, for metrics that ask.
         """
-        more: dict[str, Any] = {"metrics": self.metrics, "outputs": outputs, **work}
-        return features(self.pivots, self.language, originals, paraphrases, self.form, **more)
+        return extract_features(self.feature_counter, originals, paraphrases, outputs, **work)
 
-    def taking(self, metrics: Names) -> PEM:
+    @property
+    def feature_counter(self) -> FeatureCounter:
+        """A new counter of the features that are combined."""
+        return FeatureCounter(self.pivots, self.language, self.form, self.metrics)
+
+    def taking(self, metrics: MetricNames) -> PEM:
         """Return the model with the same metrics as features, whose files are elsewhere."""
-        return replace(self, metrics=taken(self.metrics, metrics))
+        return replace(self, metrics=replace_features(self.metrics, metrics))
 
-    def train(self, judged: JudgedPairs, grid: Sequence[Setting] = GRID, **work: Any) -> PEM:
+    def train(self, judged: JudgedPairs, grid: Sequence[SvrSetting] = GRID, **work: Any) -> PEM:
         """Return the model with a regression from judged paraphrases, its setting searched."""
-        found = self.features(judged.originals, judged.paraphrases, judged.outputs, **work)
+        features = self.features(judged.originals, judged.paraphrases, judged.outputs, **work)
         inner = min(3, len(set(judged.originals)))
         if inner < 2:
             raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
-        setting = search(found.matrix, judged.human, judged.originals, grid, inner)
-        regression = fit_svr(found.matrix, judged.human, setting)
+        setting = search_setting(features.matrix, judged.human, judged.originals, grid, inner)
+        regression = fit_svr(features.matrix, judged.human, setting)
         learned = {
             "set": judged.evalset.name,
             "dimension": judged.overall,
@@ -224,7 +229,7 @@ class PEM:
             "controls": int((~judged.real).sum()),
             "originals": len(set(judged.originals)),
         }
-        return self._with(regression, {"judged": learned, "features": list(found.names)})
+        return self._with(regression, {"judged": learned, "features": list(features.names)})
 
     def train_on_controls(self, originals: Sequence[str], **work: Any) -> PEM:
         """Return the model with a mean of its features, on the scale of controls of sentences."""
@@ -232,18 +237,18 @@ class PEM:
             name: self.features(originals, sentences, Outputs((name,)), **work).adequacy
             for name, sentences in control_sentences(originals).items()
         }
-        copies, *others = adequacy.values()
-        names = "pivot F1", *(one.name for one in self.metrics)
-        mean = fit_mean(names, copies, np.concatenate(others))
+        copies, *unrelated = adequacy.values()
+        names = "pivot F1", *(feature.name for feature in self.metrics)
+        mean = fit_mean(names, copies, np.concatenate(unrelated))
         return self._with(mean, {"mean": {"originals": len(originals)}})
 
     def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination, and what it was learned from."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
         learned = {**about, **learned}
-        metrics = identified(self.metrics)
-        made = replace(self, combination=combination, about=learned, metrics=metrics)
-        return replace(made, name=UNSAVED, stored_digest="")
+        metrics = identify_features(self.metrics)
+        model = replace(self, combination=combination, about=learned, metrics=metrics)
+        return replace(model, name=UNSAVED, stored_digest="")
 
     def score(
         self,
@@ -256,17 +261,19 @@ class PEM:
     ) -> PEMScores:
         """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
         work: dict[str, Any] = {"threads": threads, "progress": progress}
-        found = self.features(originals, paraphrases, outputs, **work)
-        return PEMScores(self.combine(found), *found.parts)
+        features = self.features(originals, paraphrases, outputs, **work)
+        return PEMScores(self.combine(features), *features.parts)
 
-    def combine(self, found: PairFeatures) -> Floats:
+    def combine(self, features: PairFeatures) -> Floats:
         """Return the score of features, on the scale of PEM."""
-        if (of := self.combination) is None:
-            return np.full(len(found.matrix), np.nan)
-        inputs = of.inputs(found)
-        if inputs.shape[1] != of.width:
-            raise damaged(self.name, f"its score is of {of.width} features, not {inputs.shape[1]}")
-        return np.clip(of.predict(inputs), *SCALE)
+        if (combination := self.combination) is None:
+            return np.full(len(features.matrix), np.nan)
+        inputs = combination.inputs(features)
+        if inputs.shape[1] != combination.width:
+            raise damaged(
+                self.name, f"its score is of {combination.width} features, not {inputs.shape[1]}"
+            )
+        return np.clip(combination.predict(inputs), *SCALE)
 
     def generate(
         self,
@@ -281,17 +288,17 @@ class PEM:
 
         `confidence`, 0 to 1, is what a paraphrase must reach (see `generate.confidence`).
         """
-        from karat.paraphrase.generate.paraphraser import paraphrases
+        from karat.paraphrase.generate.paraphraser import generate_lines
 
-        found = paraphrases(
+        generated = generate_lines(
             self, originals, n, confidence=confidence, threads=threads, progress=progress
         )
-        return [one.paraphrases for one in found]
+        return [result.paraphrases for result in generated]
 
     @property
     def bundled(self) -> bool:
         """True if this is a small model that comes with Karat."""
-        return self.name in map(bundled_model, _BUNDLED)
+        return self.name in map(bundled_model_path, _BUNDLED)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -302,7 +309,7 @@ class PEM:
     def label(self) -> str:
         """The name of the model in signatures: its file, or that of a bundled model."""
         if self.bundled:
-            return next(name for name in _BUNDLED if bundled_model(name) == self.name)
+            return next(name for name in _BUNDLED if bundled_model_path(name) == self.name)
         return "unsaved" if self.name == UNSAVED else quote(self.name, safe=_PLAIN)
 
     @cached_property
@@ -324,43 +331,47 @@ class PEM:
         """The signature of its scores, the same as that of the metric `pem` with this model."""
         return self.signature_of_scores()
 
-    def signature_of_scores(self, drawn: Mapping[str, object] = MappingProxyType({})) -> str:
-        """Return the signature of its scores; `drawn` says how intervals were made."""
-        return signed(f"pem:model={self.label}@{self.digest}", 1, drawn)
+    def signature_of_scores(self, resampling: Mapping[str, object] = MappingProxyType({})) -> str:
+        """Return the signature of its scores; `resampling` says how intervals were made."""
+        return signed(f"pem:model={self.label}@{self.digest}", 1, resampling)
 
-    def signature_with(self, combined: str, drawn: Mapping[str, object]) -> str:
+    def signature_with(self, combination: str, resampling: Mapping[str, object]) -> str:
         """Return the signature of an evaluation with another combination of its features."""
-        fields = {"model": self.digest, "karat": __version__, **drawn}
+        fields = {"model": self.digest, "karat": __version__, **resampling}
         more = "".join(f"|{name}={value}" for name, value in fields.items())
-        return f"pem:{self._described(combined)}{more}"
+        return f"pem:{self._described(combination)}{more}"
 
     @property
     def description(self) -> str:
         """The settings of the model in one line, without what it learned."""
         return self._described(self._combined)
 
-    def _described(self, combined: str) -> str:
-        how = FORMS[self.form]
+    def _described(self, combination: str) -> str:
+        settings = FORMS[self.form]
         recipe = self.language.recipe
         pivots = "+".join(self.pivots)
         running = ",running text" if self.about.get("running") else ""
-        told = [one.identity or one.metric.identity() for one in self.metrics]
-        metrics = f"|features={'+'.join(told)}" if told else ""
+        identities = [feature.identity or feature.metric.identity() for feature in self.metrics]
+        metrics = f"|features={'+'.join(identities)}" if identities else ""
         return (
-            f"form={self.form},pivots={pivots},order={how.order},edge={how.edge:g},"
-            f"ngram={how.ngram:g},renormalise={str(how.renormalise).lower()},"
+            f"form={self.form},pivots={pivots},order={settings.order},edge={settings.edge:g},"
+            f"ngram={settings.ngram:g},renormalise={str(settings.renormalise).lower()},"
             f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}{self._aligned}|"
             f"fluency=log10/words,end counted|lm={self.language.order}-gram,"
-            f"{self.language.about.get('smoothing')}{running}|{combined}{metrics}"
+            f"{self.language.about.get('smoothing')}{running}|{combination}{metrics}"
         )
 
     @property
     def _aligned(self) -> str:
         """The aligner, unless it is that of version 0.2 or links were given."""
-        before = Aligner(model="hmm", agreement="product" if self.form == "paper" else "root")
-        made = dict.fromkeys(str(one.about.get("aligner", "")) for one in self.pivots.values())
-        named = [one for one in made if one not in ("", str(before))]
-        return f"|aligner={'+'.join(named)}" if named else ""
+        default_aligner = Aligner(
+            model="hmm", agreement="product" if self.form == "paper" else "root"
+        )
+        aligners = dict.fromkeys(
+            str(aligner.about.get("aligner", "")) for aligner in self.pivots.values()
+        )
+        changed = [aligner for aligner in aligners if aligner not in ("", str(default_aligner))]
+        return f"|aligner={'+'.join(changed)}" if changed else ""
 
     @property
     def _combined(self) -> str:
@@ -393,7 +404,7 @@ class PEM:
             "lm": self.language.about,
             "trained": isinstance(self.combination, SVR),
             "generator": self.generator and self.generator.about,
-            **({"metrics": stored(self.metrics)} if self.metrics else {}),
+            **({"metrics": describe_features(self.metrics)} if self.metrics else {}),
         }
         return about, arrays
 
@@ -404,18 +415,20 @@ class PEM:
         `bundled-paper` is one of the paper's form, for trying out only: it agrees less with people
         than its own pivot F1.
         """
-        store = read_store(model_place(path), KIND, VERSION)
+        store = read_store(model_path(path), KIND, VERSION)
         about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
         try:
             check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
             arrays = partial(without_prefix, arrays=store.arrays)
             pivots = {
-                name: PhraseTable.of_arrays(f"{store.name} ({name})", said, arrays(f"pivot{k}."))
-                for k, (name, said) in enumerate(tables.items())
+                name: PhraseTable.of_arrays(
+                    f"{store.name} ({name})", description, arrays(f"pivot{k}.")
+                )
+                for k, (name, description) in enumerate(tables.items())
             }
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
-            combination = _stored_combination(store.arrays, about.pop("trained"), "mean" in about)
+            combination = _read_combination(store.arrays, about.pop("trained"), "mean" in about)
             generator = None
             if written := about.pop("generator", None):
                 generator = Generator.of_arrays(store.name, written, arrays("generate."))
@@ -423,12 +436,12 @@ class PEM:
             model = cls.of(pivots, language, form, about, generator)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
-        known = read_features(metrics, store.name)
-        made = replace(model, combination=combination, name=store.name, metrics=known)
-        return replace(made, stored_digest=store.digest)
+        features = read_features(metrics, store.name)
+        opened = replace(model, combination=combination, name=store.name, metrics=features)
+        return replace(opened, stored_digest=store.digest)
 
 
-def _stored_combination(
+def _read_combination(
     arrays: Mapping[str, NDArray[Any]], trained: bool, mean: bool
 ) -> SVR | ControlMean | None:
     """Return the combination of features that a model has stored."""
@@ -451,11 +464,11 @@ def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
     return model if isinstance(model, PEM) else PEM.open(model)
 
 
-def model_place(name: str | os.PathLike[str]) -> str:
+def model_path(name: str | os.PathLike[str]) -> str:
     """Return the place of a model's file; `bundled` and `bundled-paper` come with Karat."""
-    return bundled_model(str(name)) if name in _BUNDLED else os.fspath(name)
+    return bundled_model_path(str(name)) if name in _BUNDLED else os.fspath(name)
 
 
-def bundled_model(name: str = BUNDLED) -> str:
+def bundled_model_path(name: str = BUNDLED) -> str:
     """Return the place of a small model that comes with Karat."""
     return str(resources.files("karat") / "data" / "paraphrase" / _BUNDLED[name])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError
 from karat.metrics.pairs import Outputs
-from karat.paraphrase.pem.features import Names
+from karat.paraphrase.pem.features import MetricNames
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -68,7 +68,7 @@ def score_paraphrases(
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
     form: str | None = None,
-    features: Names = (),
+    features: MetricNames = (),
     segments: bool = True,
     resamples: int = 1000,
     seed: int = SEED,
@@ -95,27 +95,27 @@ def score_paraphrases(
             f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
             f"form: train a model with --form {form}"
         )
-    given = as_segments(originals, "originals")
+    original_texts = as_segments(originals, "originals")
     notes: tuple[str, ...] = ()
     rows: list[SystemRow] = []
-    every: list[ParaphraseRow] = []
-    for name, found in _systems(candidates):
-        texts = as_segments(found, "candidates")
+    paraphrase_scores: list[ParaphraseRow] = []
+    for name, candidate_texts in _systems(candidates):
+        texts = as_segments(candidate_texts, "candidates")
         work: dict[str, Any] = {"threads": threads, "progress": progress}
-        parts = pem.features(given, texts, Outputs((name,)), **work)
+        parts = pem.features(original_texts, texts, Outputs((name,)), **work)
         scores = PEMScores(pem.combine(parts), *parts.parts)
         notes += tuple(f"{name}, {note}" for note in parts.notes)
         rows.append(_system_row(name, scores, resamples, seed))
         if segments:
-            both = (some.views(0, len(some)).strings() for some in (given, texts))
-            every += paraphrase_rows(name, scores, *both)
+            both = (side.views(0, len(side)).strings() for side in (original_texts, texts))
+            paraphrase_scores += paraphrase_rows(name, scores, *both)
     notes += pem.cautions
     if pem.combination is None:
         notes += (_NO_SCORE,)
     settings: dict[str, object] = {"model": pem.name, "model_settings": pem.description}
     settings |= {"resamples": resamples, "seed": seed}
     signature = pem.signature_of_scores(interval_fields(resamples, seed))
-    return ParaphraseScores(tuple(rows), tuple(every), settings, notes, signature)
+    return ParaphraseScores(tuple(rows), tuple(paraphrase_scores), settings, notes, signature)
 
 
 def _system_row(system: str, scores: PEMScores, resamples: int, seed: int) -> SystemRow:

@@ -24,19 +24,29 @@ from karat.paraphrase.align.links import AnyLinks, Links, StoredLinks
 from karat.paraphrase.align.parallel_text import (
     Parallel,
     Words,
-    each_line,
-    joined_tokens,
+    iterate_lines,
+    join_tokens,
     parallel_tokens,
 )
-from karat.paraphrase.generate.generator import Generator, learn_casing, surface
+from karat.paraphrase.generate.generator import Generator, learn_casing, surface_recipe
 from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
 from karat.paraphrase.pem.combination import SVR
-from karat.paraphrase.pem.features import identified
+from karat.paraphrase.pem.features import identify_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.table.phrase_pairs import LONGEST, PhraseCounts, SortedPhrases, sorted_phrases
-from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, every_word, starts
-from karat.paraphrase.table.training import AlignedText, about_corpora, link_corpora, most_pairs
+from karat.paraphrase.table.phrase_pairs import (
+    MAX_PHRASE_WORDS,
+    PhraseCounts,
+    SortedPhrases,
+    sorted_phrases,
+)
+from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, all_words, to_offsets
+from karat.paraphrase.table.training import (
+    AlignedText,
+    describe_corpora,
+    link_corpora,
+    max_pairs_in_memory,
+)
 from karat.progress import Progress
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.storage.stages import Stages
@@ -50,20 +60,20 @@ _ROWS = 1 << 16  # that are read together
 _BYTES_OF_LINE = 256  # while digests are sorted
 
 
-def different_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
+def distinct_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
     """Return each line of all texts once, where it stands first."""
-    digests, found = _digests(texts), StoredStrings()
+    digests, lines = _write_digests(texts), StoredStrings()
     try:
         first = first_rows(digests, max(as_memory(memory) // _BYTES_OF_LINE, 1))
     finally:
         digests.close()
     for line, keep in zip(_lines(texts), first.tolist(), strict=True):
         if keep:
-            found.append(line)
-    return found.done()
+            lines.append(line)
+    return lines.done()
 
 
-def spread_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
+def sample_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
     """Return at most so many different lines with words, spread evenly over some texts."""
     step = max(-(-sum(map(len, texts)) // most), 1)
     return list(
@@ -73,11 +83,11 @@ def spread_lines(texts: Sequence[Segments], most: int = 1000) -> list[str]:
 
 def _lines(texts: Sequence[Segments]) -> Iterator[str]:
     for text in texts:
-        yield from each_line(text)
+        yield from iterate_lines(text)
         text.release(0, len(text))
 
 
-def _digests(texts: Sequence[Segments]) -> ArrayFile:
+def _write_digests(texts: Sequence[Segments]) -> ArrayFile:
     """Write 128 bits for each line, in two numbers."""
     digests, held = ArrayFile("uint64", _DIGESTS_PURPOSE, 2), bytearray()
     for line in _lines(texts):
@@ -89,23 +99,25 @@ def _digests(texts: Sequence[Segments]) -> ArrayFile:
     return digests
 
 
-def first_rows(rows: ArrayFile, most: int) -> Flags:
-    """Return which rows are the first of their kind; about `most` are held at a time."""
-    passes = -(-len(rows) // most)
+def first_rows(rows: ArrayFile, max_rows: int) -> Flags:
+    """Return which rows are the first of their kind; about `max_rows` are held at a time."""
+    passes = -(-len(rows) // max_rows)
     first: Flags = np.zeros(len(rows), np.bool_)
-    for turn in range(passes):
-        mine = [np.empty(0, np.int64)]
-        found: list[NDArray[np.uint64]] = [np.empty((0, 2), np.uint64)]
+    for pass_index in range(passes):
+        positions_of_pass = [np.empty(0, np.int64)]
+        digests_of_pass: list[NDArray[np.uint64]] = [np.empty((0, 2), np.uint64)]
         for start in range(0, len(rows), _ROWS):
-            some = rows.read(start, start + _ROWS)
-            here = np.flatnonzero(some[:, 0] % np.uint64(passes) == turn)
-            mine.append(start + here)
-            found.append(some[here])
-        where, kept = np.concatenate(mine), np.concatenate(found)
-        order = np.lexsort((kept[:, 1], kept[:, 0]))  # stable: of equal ones the first comes first
+            batch = rows.read(start, start + _ROWS)
+            selected = np.flatnonzero(batch[:, 0] % np.uint64(passes) == pass_index)
+            positions_of_pass.append(start + selected)
+            digests_of_pass.append(batch[selected])
+        positions, digests = np.concatenate(positions_of_pass), np.concatenate(digests_of_pass)
+        order = np.lexsort(
+            (digests[:, 1], digests[:, 0])
+        )  # stable: of equal ones the first comes first
         new = np.ones(len(order), np.bool_)
-        new[1:] = (kept[order[1:]] != kept[order[:-1]]).any(axis=1)
-        first[where[order[new]]] = True
+        new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
+        first[positions[order[new]]] = True
     return first
 
 
@@ -123,14 +135,14 @@ def train_language(
     **work: Any,
 ) -> LanguageModel:
     """Train the language model of some texts, of 4-grams; each line once, or `running` text."""
-    lines = _running(texts) if running else [different_lines(texts, memory)]
+    lines = _running_texts(texts) if running else [distinct_lines(texts, memory)]
     if not sum(map(len, lines)):
         raise InputError("there is no text to train a language model on")
     words: dict[str, Any] = {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
     return LanguageModel.train(lines, ORDER, smoothing, memory=memory, **words, **work)
 
 
-def _running(texts: Sequence[Segments]) -> list[Segments]:
+def _running_texts(texts: Sequence[Segments]) -> list[Segments]:
     """Return the texts as they stand, but one that stands beside two pivots only once.
 
     Counts that are all doubled have no n-grams of count 1, without which Good-Turing says nothing.
@@ -141,7 +153,7 @@ def _running(texts: Sequence[Segments]) -> list[Segments]:
 def text_digest(text: Segments) -> str:
     """Return a digest of the lines of a text."""
     digest = sha256()
-    for line in each_line(text):
+    for line in iterate_lines(text):
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
     text.release(0, len(text))
     return digest.hexdigest()
@@ -164,7 +176,7 @@ def write_phrases(path: Path, phrases: SortedPhrases, vocab: Vocab, progress: Pr
             offsets.append(np.zeros(1, np.int64))
         for piece in phrases.merged(progress):
             for side, at in ((piece.ids[:, :longest], 0), (piece.ids[:, longest:], 2)):
-                columns[at + 1].append(len(columns[at]) + starts((side >= 0).sum(axis=1))[1:])
+                columns[at + 1].append(len(columns[at]) + to_offsets((side >= 0).sum(axis=1))[1:])
                 columns[at].append(side[side >= 0])
             columns[4].append(piece.counts)
         names = [field.name for field in fields(PhraseCounts)]
@@ -217,10 +229,12 @@ class PivotStages:
     ) -> None:
         self.stages, self.name, self.pivot, self.recipe = stages, name, pivot, recipe
         self.aligner, self.work = aligner, work
-        digests = [[text_digest(one.source), text_digest(one.pivot)] for one in pivot.corpora]
+        digests = [
+            [text_digest(corpus.source), text_digest(corpus.pivot)] for corpus in pivot.corpora
+        ]
         recipes = [str(recipe), str(pivot.recipe)]
-        how = str(aligner) if pivot.links is None else _links_digest(pivot.links)
-        self.inputs: dict[str, Any] = {"texts": digests, "recipes": recipes, "links": how}
+        alignment = str(aligner) if pivot.links is None else _links_digest(pivot.links)
+        self.inputs: dict[str, Any] = {"texts": digests, "recipes": recipes, "links": alignment}
 
     @cached_property
     def words(self) -> tuple[Words, Words]:
@@ -246,14 +260,14 @@ class PivotStages:
     def aligned(self) -> AlignedText:
         """Return the words and the links between them."""
         links, about = self.linked
-        said = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
-        return AlignedText(*self.words, links, {**said, **about})
+        description = describe_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
+        return AlignedText(*self.words, links, {**description, **about})
 
     @property
     def table_inputs(self) -> dict[str, Any]:
         """All that the table depends on: it names its texts."""
-        said = about_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
-        return {**self.inputs, "about": said, "longest": LONGEST}
+        description = describe_corpora(self.pivot.corpora, self.recipe, self.pivot.recipe)
+        return {**self.inputs, "about": description, "longest": MAX_PHRASE_WORDS}
 
     def table(self) -> PhraseTable:
         """Return the phrase table."""
@@ -268,18 +282,18 @@ class PivotStages:
 
     def phrases(self) -> PivotPhrases:
         """Return the phrase pairs of words as they are written."""
-        words = surface(self.recipe)
+        words = surface_recipe(self.recipe)
 
         def make(path: Path) -> None:
             text, work = self.aligned(), {k: v for k, v in self.work.items() if k != "memory"}
             texts = [corpus.source for corpus in self.pivot.corpora]
-            source = joined_tokens(texts, words, **self.work)
-            most = most_pairs(self.work["memory"])
-            given = (source, text.pivot, text.links, LONGEST)
-            with sorted_phrases(*given, most_rows=most, **work) as found:
-                write_phrases(path, found, source.vocab, work["progress"])
+            source = join_tokens(texts, words, **self.work)
+            max_pairs = max_pairs_in_memory(self.work["memory"])
+            aligned = (source, text.pivot, text.links, MAX_PHRASE_WORDS)
+            with sorted_phrases(*aligned, most_rows=max_pairs, **work) as phrases:
+                write_phrases(path, phrases, source.vocab, work["progress"])
 
-        inputs = {**self.inputs, "written": str(words), "longest": LONGEST}
+        inputs = {**self.inputs, "written": str(words), "longest": MAX_PHRASE_WORDS}
         name = f"written phrases of {self.name}"
         return PivotPhrases(*self.stages.result(name, inputs, make, read_phrases))
 
@@ -324,19 +338,19 @@ def staged_generator(
     """Return the rewrites of all pivot languages, and a language model of the same words."""
 
     def rewrite(path: Path) -> None:
-        languages = [one.phrases() for one in pivots]
+        languages = [pivot.phrases() for pivot in pivots]
         rewrite_table(languages, recipe, limits, memory=work["memory"]).save(path)
 
     limits = RewriteLimits()
-    inputs: dict[str, Any] = {"recipe": str(recipe), "pivots": [one.inputs for one in pivots]}
+    inputs: dict[str, Any] = {"recipe": str(recipe), "pivots": [pivot.inputs for pivot in pivots]}
     inputs["limits"] = asdict(limits)
     rewrites = stages.result("rewrites", inputs, rewrite, PhraseTable.open)
     rewrites = replace(rewrites, name="the phrase table")
-    which = "language model of written words"
-    language = staged_language(stages, which, texts, digests, recipe, "kneser-ney", **work)
+    stage_name = "language model of written words"
+    language = staged_language(stages, stage_name, texts, digests, recipe, "kneser-ney", **work)
 
     def learn(path: Path) -> None:
-        casing, words = learn_casing(texts, recipe), set(every_word(rewrites.pivot))
+        casing, words = learn_casing(texts, recipe), set(all_words(rewrites.pivot))
         used = {word: form for word, form in casing.items() if word in words}
         write_store(path, _CASING, 1, {"casing": used}, {})
 
@@ -353,9 +367,9 @@ def staged_regression(
     """Return a model with its regression."""
 
     def make(path: Path) -> None:
-        found = model.train(judged, **work)
-        about = {part: found.about[part] for part in ("judged", "features")}
-        arrays = {} if found.combination is None else found.combination.arrays()
+        trained = model.train(judged, **work)
+        about = {part: trained.about[part] for part in ("judged", "features")}
+        arrays = {} if trained.combination is None else trained.combination.arrays()
         write_store(path, _REGRESSION, 1, about, arrays)
 
     def read(path: Path) -> tuple[SVR, dict[str, Any]]:
@@ -367,11 +381,14 @@ def staged_regression(
         rows.update(text.encode("utf-8", "surrogatepass") + b"\n")
     for column in (judged.human, judged.real):
         rows.update(column.tobytes())
-    said = {"judged": [judged.evalset.name, judged.overall, rows.hexdigest()], "form": model.form}
+    regression_inputs = {
+        "judged": [judged.evalset.name, judged.overall, rows.hexdigest()],
+        "form": model.form,
+    }
     if model.metrics:
-        said |= {"metrics": [one.metric.full_name() for one in model.metrics]}
-    regression, about = stages.result("regression", {**inputs, **said}, make, read)
-    metrics = identified(model.metrics)
+        regression_inputs |= {"metrics": [feature.metric.full_name() for feature in model.metrics]}
+    regression, about = stages.result("regression", {**inputs, **regression_inputs}, make, read)
+    metrics = identify_features(model.metrics)
     return replace(model, combination=regression, about={**model.about, **about}, metrics=metrics)
 
 

@@ -7,14 +7,19 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.generator import surface
-from karat.paraphrase.pem.features import MetricFeature, Names, as_features, check_feature_form
+from karat.paraphrase.generate.generator import surface_recipe
+from karat.paraphrase.pem.features import (
+    MetricFeature,
+    MetricNames,
+    as_features,
+    check_feature_form,
+)
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.stages import (
     Pivot,
     PivotStages,
-    spread_lines,
+    sample_lines,
     staged_generator,
     staged_language,
     staged_regression,
@@ -41,7 +46,7 @@ class TrainingForm(NamedTuple):
 COMBINATIONS = ("regression", "mean")
 """Combinations of features: learned from judgements, or a mean on the scale of controls."""
 
-TRAINED = {"paper": TrainingForm("katz", True, "hmm", "product")}
+FORM_TRAINING = {"paper": TrainingForm("katz", True, "hmm", "product")}
 """Form -> how it is trained, where it differs: the paper's tools and their defaults.
 
 SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner is a joint HMM
@@ -54,7 +59,7 @@ def train_pem(
     judged: JudgedPairs | None = None,
     *,
     form: str = "unigram",
-    features: Names = (),
+    features: MetricNames = (),
     combine: str = "regression",
     smoothing: str | None = None,
     aligner: str | None = None,
@@ -72,7 +77,7 @@ def train_pem(
     The language model is trained on the first sides of all parallel texts, each different line
     once; for the form `paper` on running text. `smoothing` of the language model is `kneser-ney`
     or `katz`, `aligner` is `fertility` or `hmm`, and its `agreement` `min`, `root` or `product`; by
-    default those of the form (see `TRAINED`). `features` are metrics whose scores of each
+    default those of the form (see `FORM_TRAINING`). `features` are metrics whose scores of each
     paraphrase against its original are features, too. `combine` is `regression`, learned from
     judgements, or `mean`, which needs none (see `ControlMean`). Without either the model has
     parts, but no score. With `generate` it can also write paraphrases: the same links then give
@@ -86,17 +91,21 @@ def train_pem(
     check_feature_form(form)
     metrics = as_features(features)
     _check_combine(combine, judged, metrics)
-    how = TRAINED.get(form, TrainingForm())
-    given: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
-    how = how._replace(**{name: value for name, value in given.items() if value is not None})
+    training_form = FORM_TRAINING.get(form, TrainingForm())
+    choices: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
+    training_form = training_form._replace(
+        **{name: value for name, value in choices.items() if value is not None}
+    )
     limit: dict[str, Any] = {"memory": as_memory(memory), "threads": threads, "progress": progress}
     with work_folder(work) as folder:
         stages = Stages(folder)
-        model = _train(stages, pivots, judged, form, metrics, how, recipe, generate, limit)
+        model = _train(
+            stages, pivots, judged, form, metrics, training_form, recipe, generate, limit
+        )
         if combine == "mean":
-            rest = {"threads": threads, "progress": progress}
-            texts = [one.source for pivot in pivots.values() for one in pivot.corpora]
-            model = model.train_on_controls(spread_lines(texts), **rest)
+            threading = {"threads": threads, "progress": progress}
+            texts = [corpus.source for pivot in pivots.values() for corpus in pivot.corpora]
+            model = model.train_on_controls(sample_lines(texts), **threading)
     if notes is not None:
         notes += [f"{name}: done already" for name in stages.done_already]
     return model
@@ -108,7 +117,7 @@ def _check_combine(
     check_choice("combine", combine, COMBINATIONS)
     if combine != "mean":
         return
-    if unread := [one.name for one in metrics if not one.metric.reads_texts]:
+    if unread := [feature.name for feature in metrics if not feature.metric.reads_texts]:
         raise InputError(
             f"feature {unread[0]} has no scores of controls, on whose scale combine=mean is: give "
             "metrics that score any text"
@@ -126,36 +135,45 @@ def _train(
     judged: JudgedPairs | None,
     form: str,
     metrics: tuple[MetricFeature, ...],
-    how: TrainingForm,
+    training_form: TrainingForm,
     recipe: Recipe,
     generate: bool,
     limit: dict[str, Any],
 ) -> PEM:
-    links: dict[str, Any] = {"model": how.aligner, "agreement": how.agreement}
+    links: dict[str, Any] = {"model": training_form.aligner, "agreement": training_form.agreement}
     aligner, tables, all_pivots = Aligner(**links), {}, []
-    for name, one in pivots.items():
-        pivot = PivotStages(stages, name, one, recipe, aligner, limit)
+    for name, pivot_texts in pivots.items():
+        pivot = PivotStages(stages, name, pivot_texts, recipe, aligner, limit)
         tables[name] = pivot.table()
         if generate:
             pivot.phrases()  # while its words are at hand
         pivot.forget_words()
         all_pivots.append(pivot)
-    texts = [one.source for pivot in pivots.values() for one in pivot.corpora]
+    texts = [pivot_texts.source for pivot in pivots.values() for pivot_texts in pivot.corpora]
     digests = [source for pivot in all_pivots for source, _ in pivot.inputs["texts"]]
     lm = "language model"
     language = staged_language(
-        stages, lm, texts, digests, recipe, how.smoothing, running=how.running, **limit
+        stages,
+        lm,
+        texts,
+        digests,
+        recipe,
+        training_form.smoothing,
+        running=training_form.running,
+        **limit,
     )
     generator = None
     if generate:
-        generator = staged_generator(stages, all_pivots, texts, digests, surface(recipe), **limit)
-    about = {"running": True} if how.running else {}
+        generator = staged_generator(
+            stages, all_pivots, texts, digests, surface_recipe(recipe), **limit
+        )
+    about = {"running": True} if training_form.running else {}
     model = PEM.of(tables, language, form, about, generator, metrics)
     if judged is None:
         return model
     inputs = {
         "tables": {pivot.name: pivot.table_inputs for pivot in all_pivots},
-        "language": [digests, str(recipe), how.smoothing, how.running],
+        "language": [digests, str(recipe), training_form.smoothing, training_form.running],
     }
-    rest = {"threads": limit["threads"], "progress": limit["progress"]}
-    return staged_regression(stages, model, judged, inputs, **rest)
+    threading = {"threads": limit["threads"], "progress": limit["progress"]}
+    return staged_regression(stages, model, judged, inputs, **threading)

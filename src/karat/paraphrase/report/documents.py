@@ -94,41 +94,41 @@ def _several(result: ParaphraseExplanations) -> tuple[str, ...]:
 def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
     """Say how many sentences have a paraphrase, and why others have none."""
     reasons = Counter(row.reason for row in result.rows if row.reason)
-    every = len({row.segment for row in result.rows})
-    made = every - reasons.total()
-    verb = "has" if 1 in (made, every) else "have"
-    have = f"{made:,} of {several(every, 'sentence')} {verb} a paraphrase"
+    n_sentences = len({row.segment for row in result.rows})
+    n_paraphrased = n_sentences - reasons.total()
+    verb = "has" if 1 in (n_paraphrased, n_sentences) else "have"
+    have = f"{n_paraphrased:,} of {several(n_sentences, 'sentence')} {verb} a paraphrase"
     none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
     return (f"{have}{none}.",)
 
 
 def evaluation_answer(result: ParaphraseEvaluation) -> tuple[str, ...]:
     """Say how well PEM agrees with people, and whether the pivot languages help."""
-    own = [row for row in result.rows if row.first.lower().startswith("pem")]
-    if not own or isnan(own[0].pearson):  # equal scores have no correlation
+    pem_rows = [row for row in result.rows if row.first.lower().startswith("pem")]
+    if not pem_rows or isnan(pem_rows[0].pearson):  # equal scores have no correlation
         return ()
-    told = [
-        f"{own[0].first}, learned from other judgements of this set, agrees with people at "
-        f"{_agreement(own)}."
+    sentences = [
+        f"{pem_rows[0].first}, learned from other judgements of this set, agrees with people at "
+        f"{_agreement(pem_rows)}."
     ]
     rivals = [gain for gain in result.gains if gain.second not in (NO_METRICS, MEAN)]
     if rivals:
-        told.append(_gain([gain for gain in rivals if gain.second == rivals[0].second]))
+        sentences.append(_gain([gain for gain in rivals if gain.second == rivals[0].second]))
     mean = [row for row in result.rows if row.first == MEAN]
     if mean and not isnan(mean[0].pearson):
-        told.append(
+        sentences.append(
             f"The model's own score, with nothing learned from this set: {_agreement(mean)}."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _agreement(rows: Sequence[Correlation]) -> str:
     """Return the correlation with the mean of judges, and that of pairs that are no controls."""
-    found = f"r = {rows[0].pearson:.3f} (Pearson, {rows[0].rows:,} paraphrases)"
+    text = f"r = {rows[0].pearson:.3f} (Pearson, {rows[0].rows:,} paraphrases)"
     real = next((row for row in rows if row.second.endswith(NO_CONTROLS)), None)
     if real is None:
-        return found
-    return f"{found}; without the controls r = {real.pearson:.3f} ({real.rows:,} paraphrases)"
+        return text
+    return f"{text}; without the controls r = {real.pearson:.3f} ({real.rows:,} paraphrases)"
 
 
 def _gain(gains: Sequence[Gain]) -> str:
@@ -195,11 +195,11 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
     """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
     systems = [row._asdict() for row in result.rows]
     has_intervals = any(row.low is not None for row in result.rows)
-    shown = [one for one in _SYSTEMS if has_intervals or one.key not in ("low", "high")]
-    tables = [Table("rows", "Paraphrases", tuple(shown), systems)]
+    columns = [column for column in _SYSTEMS if has_intervals or column.key not in ("low", "high")]
+    tables = [Table("rows", "Paraphrases", tuple(columns), systems)]
     if result.segments:
-        every = [row._asdict() for row in result.segments]
-        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, every, group="system"))
+        segments = [row._asdict() for row in result.segments]
+        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, segments, group="system"))
     pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
     blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
@@ -220,9 +220,9 @@ def generated_document(result: GeneratedParaphrases, command: str) -> Document:
     ]
     table = Table("rows", "Paraphrases", _GENERATED, rows, open=True)
     signatures = result.signatures
-    told = generation_answer(result)
+    answer = generation_answer(result)
     title = "Generated paraphrases"
-    return Document(title, (table,), command, signatures, result.notes, answer=told)
+    return Document(title, (table,), command, signatures, result.notes, answer=answer)
 
 
 def file_document(result: WrittenFile | WordAlignment, command: str) -> Document:
@@ -234,8 +234,8 @@ def file_document(result: WrittenFile | WordAlignment, command: str) -> Document
     return Document(table.title, (table,), command, signatures, result.notes)
 
 
-MOST_COLORS = 8  # systems with a colour each
-_MOST_POINTS = 1500  # more dots than that are one blot
+MAX_COLORS = 8  # systems with a colour each
+_MAX_POINTS = 1500  # more dots than that are one blot
 
 _NUMBERS = (
     Column("rows", "n", align="right", help="Paraphrases that have both."),
@@ -259,8 +259,8 @@ _GAINS = (
 
 def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     """Return tables where the set has what they need, and the scatter plots."""
-    gains = [one._asdict() for one in result.gains]
-    several = len({one.pairs for one in result.gains}) > 1
+    gains = [gain._asdict() for gain in result.gains]
+    several = len({gain.pairs for gain in result.gains}) > 1
     pairs = _PAIRS if several else replace(_PAIRS, readers="programs")
     tables = (
         _table("rows", "Against human judgement", "Metric", "Human", result.rows),
@@ -280,24 +280,30 @@ def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     )
 
 
-def _table(key: str, title: str, first: str, second: str, found: Sequence[Correlation]) -> Table:
+def _table(
+    key: str, title: str, first: str, second: str, correlations: Sequence[Correlation]
+) -> Table:
     columns = (Column("first", first), Column("second", second), *_NUMBERS)
-    return Table(key, title, columns, [one._asdict() for one in found])
+    return Table(key, title, columns, [correlation._asdict() for correlation in correlations])
 
 
-def _points(shown: Sequence[JudgedPoint]) -> tuple[Point, ...]:
+def _points(points: Sequence[JudgedPoint]) -> tuple[Point, ...]:
     """Points in the colours of their systems, where these are few enough to tell apart."""
-    few = 1 < len({point.system for point in shown}) <= MOST_COLORS
-    return tuple(Point(*point, group=point.system if few else "") for point in shown)
+    has_few_systems = 1 < len({point.system for point in points}) <= MAX_COLORS
+    return tuple(Point(*point, group=point.system if has_few_systems else "") for point in points)
 
 
 def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
     """Return the paper's Figures 4, 5 and 3, where there are points for them."""
-    every = result.predictions
-    shown = every[:: max(1, -(-len(every) // _MOST_POINTS))]
-    caption = f"{len(shown):,} of {len(every):,} paraphrases." if len(shown) < len(every) else ""
+    predictions = result.predictions
+    drawn_points = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
+    caption = (
+        f"{len(drawn_points):,} of {len(predictions):,} paraphrases."
+        if len(drawn_points) < len(predictions)
+        else ""
+    )
     title = "PEM and human scores of paraphrases"
-    charts = [Scatter(title, "human", "PEM", _points(shown), caption=caption)]
+    charts = [Scatter(title, "human", "PEM", _points(drawn_points), caption=caption)]
     if len(result.system_means) > 1:
         means = tuple(starmap(Point, result.system_means))
         charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
@@ -308,7 +314,7 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
     return charts
 
 
-MOST_SHOWN = 12
+MAX_SHOWN = 12
 """N-grams of each kind that people are shown; programs get them all."""
 
 _PAIR = Column("pair", "Pair", align="right", help="The number of the pair, from 1.")
@@ -382,23 +388,27 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
 
     Programs get every edge, too.
     """
-    kinds = list(_kinds(result))
-    every = [_gram(f"Pair {n}", n, gram) for n, one in _pairs(result) for gram in one.grams]
-    shown = [
+    kinds = list(_gram_kinds(result))
+    all_grams = [
+        _gram(f"Pair {n}", n, gram)
+        for n, explanation in _pairs(result)
+        for gram in explanation.grams
+    ]
+    shown_grams = [
         _gram(f"Pair {n}, {kind}: {several(len(grams), 'n-gram')}", n, gram)
         for n, kind, grams in kinds
-        for gram in grams[:MOST_SHOWN]
+        for gram in grams[:MAX_SHOWN]
     ]
     edges: list[Row] = [
         {**place, "translation": " ".join(words), "weight": probability}
-        for place, phrase in _placed(result)
+        for place, phrase in _placed_phrases(result)
         for words, probability in phrase.edges
     ]
     tables = [
         Table("rows", "Pivot F1", _SCORES, [row._asdict() for row in result.rows]),
         Table("phrases", "Phrases", _PHRASES, list(_phrases(result)), group="heading"),
-        Table("shown", "Pivot n-grams", _GRAMS, shown, group="heading", readers="people"),
-        Table("ngrams", "Pivot n-grams", _GRAMS, every, group="heading", readers="programs"),
+        Table("shown", "Pivot n-grams", _GRAMS, shown_grams, group="heading", readers="people"),
+        Table("ngrams", "Pivot n-grams", _GRAMS, all_grams, group="heading", readers="programs"),
         Table("orders", "By order", _ORDERS, list(_orders(result))),
         Table("edges", "Edges", _EDGES, edges, readers="programs"),
     ]
@@ -410,40 +420,47 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
             Table("pem", "PEM and its parts", _PEM, rows),
             *([combined] if features else ()),
         ]
-    left_out = f"The {MOST_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
-    many = any(len(grams) > MOST_SHOWN for _, _, grams in kinds)
+    left_out = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
+    many = any(len(grams) > MAX_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
     signatures = result.signatures
     pictures = [
-        f for n, one in _pairs(result) for f in (pair_figure(n, one), network_figure(n, one))
+        f
+        for n, explanation in _pairs(result)
+        for f in (pair_figure(n, explanation), network_figure(n, explanation))
     ]
-    title, told = f"Pivot n-grams of {result.name}", explanation_answer(result)
-    return Document(title, (*pictures, *tables), command, signatures, notes, answer=told)
+    title, answer = f"Pivot n-grams of {result.name}", explanation_answer(result)
+    return Document(title, (*pictures, *tables), command, signatures, notes, answer=answer)
 
 
 def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:
-    return ((row.pair, one) for row, one in zip(result.rows, result.pairs, strict=True))
+    return (
+        (row.pair, explanation) for row, explanation in zip(result.rows, result.pairs, strict=True)
+    )
 
 
 def _orders(result: ParaphraseExplanations) -> Iterator[Row]:
     weights = ("common", "paraphrase_weight", "original_weight")
-    for pair, one in _pairs(result):
-        orders = zip(one.by_order, one.pivot.tolist(), strict=True)
+    for pair, explanation in _pairs(result):
+        orders = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
         for n, (value, row) in enumerate(orders, 1):
             yield {"pair": pair, "n": n, "pivot_f1": value, **dict(zip(weights, row, strict=True))}
 
 
-def _placed(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
+def _placed_phrases(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, Cell], Phrase]]:
     """Yield the phrases of both sentences of each pair, and their places."""
-    for pair, one in _pairs(result):
-        for sentence, phrases in (("original", one.original), ("paraphrase", one.paraphrase)):
+    for pair, explanation in _pairs(result):
+        for sentence, phrases in (
+            ("original", explanation.original),
+            ("paraphrase", explanation.paraphrase),
+        ):
             for position, phrase in enumerate(phrases, 1):
                 place: dict[str, Cell] = {"pair": pair, "sentence": sentence, "position": position}
                 yield place | {"phrase": " ".join(phrase.words)}, phrase
 
 
 def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
-    for place, phrase in _placed(result):
+    for place, phrase in _placed_phrases(result):
         yield {
             **place,
             "heading": f"Pair {place['pair']}, {place['sentence']}",
@@ -456,12 +473,12 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
         }
 
 
-def _kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
+def _gram_kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list[Gram]]]:
     """Yield the n-grams of both sentences of each pair, and of one alone."""
-    for pair, one in _pairs(result):
-        yield pair, "in both", [g for g in one.grams if g.common > 0]
-        yield pair, "only in the original", [g for g in one.grams if g.paraphrase == 0]
-        yield pair, "only in the paraphrase", [g for g in one.grams if g.original == 0]
+    for pair, explanation in _pairs(result):
+        yield pair, "in both", [g for g in explanation.grams if g.common > 0]
+        yield pair, "only in the original", [g for g in explanation.grams if g.paraphrase == 0]
+        yield pair, "only in the paraphrase", [g for g in explanation.grams if g.original == 0]
 
 
 def _gram(heading: str, pair: int, gram: Gram) -> Row:

@@ -24,9 +24,9 @@ NETWORK_CAPTION = (
     "Pr(f|e); a path from left to right is a sentence in the pivot language. Dashed: a word that "
     "the table lacks, which stands for itself."
 )
-MOST_ARCS = 8
+MAX_ARCS = 8
 """Translations of one phrase that are drawn; the least probable are left out first."""
-NETWORK_LONGEST = 48
+MAX_NETWORK_LABEL = 48
 """Letters of a label."""
 MARGIN = 14.0
 NETWORK_BOX = 24.0
@@ -43,25 +43,30 @@ class PlacedPhrase(NamedTuple):
     end: float
 
 
-def network_figure(pair: int, one: PairExplanation) -> Figure:
+def network_figure(pair: int, explanation: PairExplanation) -> Figure:
     """Return the two networks of a pair, drawn when they are asked for."""
     title = f"Phrases and pivot networks of pair {pair}"
-    return Figure(title, partial(_draw_networks, title, one), NETWORK_CAPTION)
+    return Figure(title, partial(_draw_networks, title, explanation), NETWORK_CAPTION)
 
 
-def _draw_networks(title: str, one: PairExplanation) -> str:
+def _draw_networks(title: str, explanation: PairExplanation) -> str:
     parts: list[str] = []
-    y, told = 0.0, []
-    for name, phrases in (("Original", one.original), ("Paraphrase", one.paraphrase)):
+    y, descriptions = 0.0, []
+    for name, phrases in (
+        ("Original", explanation.original),
+        ("Paraphrase", explanation.paraphrase),
+    ):
         parts.append(element("text", name, x=0, y=y + 14, font_weight=600))
         y += HEADING
         for row in _rows(phrases):
-            drawn, height = _network(row, y)
-            parts += drawn
+            shapes, height = _network(row, y)
+            parts += shapes
             y += height
         arcs = sum(len(phrase.edges) for phrase in phrases)
-        told.append(f"{name}: {several(len(phrases), 'phrase')}, {several(arcs, 'translation')}")
-    return svg.chart(title, "; ".join(told), y, parts, fluid=False, class_="grid")
+        descriptions.append(
+            f"{name}: {several(len(phrases), 'phrase')}, {several(arcs, 'translation')}"
+        )
+    return svg.chart(title, "; ".join(descriptions), y, parts, fluid=False, class_="grid")
 
 
 def _rows(phrases: Sequence[Phrase]) -> Iterator[list[PlacedPhrase]]:
@@ -85,45 +90,50 @@ def _width(phrase: Phrase) -> float:
 
 
 def _network_words(phrase: Phrase) -> str:
-    return svg.shorten(" ".join(phrase.words), NETWORK_LONGEST)
+    return svg.shorten(" ".join(phrase.words), MAX_NETWORK_LABEL)
 
 
 def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
-    few = phrase.edges[:MOST_ARCS]
-    labels = [f"{svg.shorten(' '.join(words), NETWORK_LONGEST)} / {brief(p)}" for words, p in few]
-    more = len(phrase.edges) - len(few)
+    drawn_edges = phrase.edges[:MAX_ARCS]
+    labels = [
+        f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {brief(p)}"
+        for words, p in drawn_edges
+    ]
+    more = len(phrase.edges) - len(drawn_edges)
     return [*labels, f"and {more} more"] if more else labels
 
 
 def _network(row: Sequence[PlacedPhrase], top: float) -> tuple[list[str], float]:
     """Return one row of boxes with the network below it, and its height."""
-    most = max(len(_labels(one.phrase)) for one in row)
-    middle = top + NETWORK_BOX + 14 + most * ROW / 2
-    parts = [part for one in row for part in (*_draw_network_box(one, top), *_arcs(one, middle))]
-    states = [row[0].x, *(one.end for one in row)]
+    max_labels = max(len(_labels(placed.phrase)) for placed in row)
+    middle = top + NETWORK_BOX + 14 + max_labels * ROW / 2
+    parts = [
+        part for placed in row for part in (*_draw_network_box(placed, top), *_arcs(placed, middle))
+    ]
+    states = [row[0].x, *(placed.end for placed in row)]
     parts += [shape("circle", cx=x, cy=middle, r=3.5, fill=svg.ACCENT) for x in states]
-    return parts, NETWORK_BOX + 24 + most * ROW
+    return parts, NETWORK_BOX + 24 + max_labels * ROW
 
 
-def _draw_network_box(one: PlacedPhrase, top: float) -> Iterator[str]:
+def _draw_network_box(placed: PlacedPhrase, top: float) -> Iterator[str]:
     look: Look = {"fill": "none", "stroke": svg.RULE, "rx": 4}
-    width = one.end - one.x - 6
-    yield shape("rect", x=one.x + 3, y=top, width=width, height=NETWORK_BOX - 4, **look)
-    yield svg.label((one.x + one.end) / 2, top + 14, _network_words(one.phrase), "middle")
+    width = placed.end - placed.x - 6
+    yield shape("rect", x=placed.x + 3, y=top, width=width, height=NETWORK_BOX - 4, **look)
+    yield svg.label((placed.x + placed.end) / 2, top + 14, _network_words(placed.phrase), "middle")
 
 
-def _arcs(one: PlacedPhrase, middle: float) -> Iterator[str]:
+def _arcs(placed: PlacedPhrase, middle: float) -> Iterator[str]:
     """Yield the arcs of a phrase, in parallel around the middle, and their labels."""
-    labels = _labels(one.phrase)
-    dashes = None if one.phrase.seen else "4 3"
+    labels = _labels(placed.phrase)
+    dashes = None if placed.phrase.seen else "4 3"
     for rank, label in enumerate(labels):
         y = middle + (rank - (len(labels) - 1) / 2) * ROW
-        if rank < len(one.phrase.edges[:MOST_ARCS]):
+        if rank < len(placed.phrase.edges[:MAX_ARCS]):
             look: Look = {"fill": "none", "stroke": svg.ACCENT, "stroke_dasharray": dashes}
-            look["stroke_width"] = 1 + 1.5 * one.phrase.edges[rank].probability
-            yield shape("path", d=_path(one.x, one.end, middle, y), **look)
-        place: Look = {"x": (one.x + one.end) / 2, "y": y - 5, "text_anchor": "middle"}
+            look["stroke_width"] = 1 + 1.5 * placed.phrase.edges[rank].probability
+            yield shape("path", d=_path(placed.x, placed.end, middle, y), **look)
+        place: Look = {"x": (placed.x + placed.end) / 2, "y": y - 5, "text_anchor": "middle"}
         yield element("text", quote(label), **place, **svg.HALO)
 
 
@@ -142,37 +152,42 @@ PAIR_CAPTION = (
     "Words are as the model sees them, such as in lower case and without endings."
 )
 GAP, PAIR_BOX, BETWEEN = 8.0, 24.0, 70.0
-PAIR_LONGEST = 30
+MAX_PAIR_LABEL = 30
 
 
-def pair_figure(pair: int, one: PairExplanation) -> Figure:
+def pair_figure(pair: int, explanation: PairExplanation) -> Figure:
     """Return the picture of a pair, drawn when it is asked for."""
     title = f"Pair {pair}: phrases that share pivot words"
-    return Figure(title, partial(_draw_pair, title, one), PAIR_CAPTION)
+    return Figure(title, partial(_draw_pair, title, explanation), PAIR_CAPTION)
 
 
-def _draw_pair(title: str, one: PairExplanation) -> str:
-    above, below = _places(one.original), _places(one.paraphrase)
+def _draw_pair(title: str, explanation: PairExplanation) -> str:
+    above, below = _places(explanation.original), _places(explanation.paraphrase)
     lower = PAIR_BOX + BETWEEN
     parts = []
-    for link in one.links:
+    for link in explanation.links:
         x1, x2 = _middle(above[link.original]), _middle(below[link.paraphrase])
         weight = min(link.weight, 1.0)
         look: Look = {"stroke": svg.ACCENT, "stroke_opacity": 0.35 + 0.65 * weight}
         ends: Look = {"x1": x1, "y1": PAIR_BOX + 4, "x2": x2, "y2": lower - 2}
-        words = (one.original[link.original].words, one.paraphrase[link.paraphrase].words)
-        told = f"{' '.join(words[0])} - {' '.join(words[1])}: {brief(link.weight)}"
+        words = (
+            explanation.original[link.original].words,
+            explanation.paraphrase[link.paraphrase].words,
+        )
+        description = f"{' '.join(words[0])} - {' '.join(words[1])}: {brief(link.weight)}"
         line = shape("line", **ends, **look, stroke_width=1 + 3 * weight)
-        parts.append(element("g", svg.tooltip(told), line))
+        parts.append(element("g", svg.tooltip(description), line))
     for phrases, places, y, linked in (
-        (one.original, above, 0.0, {link.original for link in one.links}),
-        (one.paraphrase, below, lower, {link.paraphrase for link in one.links}),
+        (explanation.original, above, 0.0, {link.original for link in explanation.links}),
+        (explanation.paraphrase, below, lower, {link.paraphrase for link in explanation.links}),
     ):
         for number, (phrase, place) in enumerate(zip(phrases, places, strict=True)):
             parts += _draw_pair_box(phrase, place, y, number in linked)
     width = max(end for _, end in [*above, *below]) + 2
-    told = f"{several(len(one.links), 'pair')} of phrases with shared pivot words"
-    return svg.chart(title, told, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid")
+    description = f"{several(len(explanation.links), 'pair')} of phrases with shared pivot words"
+    return svg.chart(
+        title, description, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid"
+    )
 
 
 def _places(phrases: Sequence[Phrase]) -> list[tuple[float, float]]:
@@ -189,7 +204,7 @@ def _middle(place: tuple[float, float]) -> float:
 
 
 def _pair_words(phrase: Phrase) -> str:
-    return svg.shorten(" ".join(phrase.words), PAIR_LONGEST)
+    return svg.shorten(" ".join(phrase.words), MAX_PAIR_LABEL)
 
 
 def _draw_pair_box(phrase: Phrase, place: tuple[float, float], y: float, linked: bool) -> list[str]:

@@ -24,7 +24,7 @@ from typing import Any
 from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.evalset.reading import number as as_number
-from karat.paraphrase.align.parallel_text import each_line
+from karat.paraphrase.align.parallel_text import iterate_lines
 from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable
 from karat.progress import Progress, silent
 from karat.storage.output import write_atomically
@@ -34,7 +34,7 @@ from karat.text.tokens import Ragged, Vocab
 DIRECT = 3
 """The number of the score that is Pr(f|e), from 1."""
 
-MOST_WORDS = 100
+MAX_PHRASE_WORDS_READ = 100
 """The longest phrase that is read."""
 
 _BAR = "|||"
@@ -52,18 +52,20 @@ def read_moses(
     lines_of: dict[tuple[str, str], int] = {}
     counts: dict[str, tuple[float | None, int]] = {}
     probabilities: list[float] = []
-    for number, text in enumerate(each_line(lines, progress), start=1):
+    for number, text in enumerate(iterate_lines(lines, progress), start=1):
         place = f"{lines.name}, line {number:,}"
-        phrase, translation, probability, seen = _parsed(place, text, score)
+        phrase, translation, probability, phrase_count = _parse_line(place, text, score)
         first = lines_of.setdefault((phrase, translation), number)
         if first != number:
             raise InputError(f"{place}: the same pair as line {first:,}; leave one of them out")
-        count, before = counts.setdefault(phrase, (seen, number))
-        if count != seen:
-            here, there = ("no count" if n is None else f"a count of {n:g}" for n in (seen, count))
+        count, before = counts.setdefault(phrase, (phrase_count, number))
+        if count != phrase_count:
+            count_text, first_count = (
+                "no count" if n is None else f"a count of {n:g}" for n in (phrase_count, count)
+            )
             raise InputError(
-                f"{place}: the phrase {quoted(phrase)} has {here} here and {there} on line "
-                f"{before:,}: they must be equal"
+                f"{place}: the phrase {quoted(phrase)} has {count_text} here and {first_count} "
+                f"on line {before:,}: they must be equal"
             )
         probabilities.append(probability)
     if len({count is None for count, _ in counts.values()}) > 1:
@@ -84,7 +86,7 @@ def read_moses(
     return PhraseTable.from_pairs(pairs, source, pivot, about)
 
 
-def _parsed(place: str, text: str, score: int) -> tuple[str, str, float, float | None]:
+def _parse_line(place: str, text: str, score: int) -> tuple[str, str, float, float | None]:
     """Return the phrase, its translation, Pr(f|e), and N(e) if it is given."""
     columns = [column.strip() for column in text.split(_BAR)]
     if len(columns) < 3:
@@ -94,25 +96,27 @@ def _parsed(place: str, text: str, score: int) -> tuple[str, str, float, float |
         )
     source, pivot = columns[0].split(), columns[1].split()
     for side, words in (("phrase", source), ("translation", pivot)):
-        if not 1 <= len(words) <= MOST_WORDS:
-            raise InputError(f"{place}: a {side} of {len(words)} words, expected 1 to {MOST_WORDS}")
+        if not 1 <= len(words) <= MAX_PHRASE_WORDS_READ:
+            raise InputError(
+                f"{place}: a {side} of {len(words)} words, expected 1 to {MAX_PHRASE_WORDS_READ}"
+            )
     scores = columns[2].split()
     if len(scores) < score:
         raise InputError(
             f"{place}: {len(scores)} scores, expected at least {score}: say with score=… which "
             f"of them is Pr(translation|phrase)"
         )
-    probability = _number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
+    probability = _parse_number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
     for other in scores:
-        _number(place, other, "a score of at least 0", math.inf, above=False)
+        _parse_number(place, other, "a score of at least 0", math.inf, above=False)
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
         raise InputError(f"{place}: one count, expected those of translation, phrase and both")
-    seen = _number(place, counts[1], "a count above 0", math.inf) if counts else None
-    return " ".join(source), " ".join(pivot), probability, seen
+    phrase_count = _parse_number(place, counts[1], "a count above 0", math.inf) if counts else None
+    return " ".join(source), " ".join(pivot), probability, phrase_count
 
 
-def _number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
+def _parse_number(place: str, text: str, expected: str, most: float, above: bool = True) -> float:
     value = as_number(text)
     if value is None or not 0 <= value <= most or (above and value == 0):
         raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
@@ -131,28 +135,35 @@ def _ragged(phrases: list[str], vocab: Vocab) -> Ragged:
 
 def write_moses(table: PhraseTable, path: str | os.PathLike[str]) -> None:
     """Write a table, whole or not at all; compressed if the name ends in .gz."""
-    data = "".join(_lines(table)).encode()
+    data = "".join(_moses_lines(table)).encode()
     packed = os.fspath(path).endswith(".gz")
     write_atomically(path, gzip.compress(data, mtime=0) if packed else data)
 
 
-def _lines(table: PhraseTable) -> Iterator[str]:
+def _moses_lines(table: PhraseTable) -> Iterator[str]:
     arrays = table.arrays
-    phrases, pivots = _texts_of(table, "phrase"), _texts_of(table, "pivot_phrase")
+    phrases, pivots = _phrase_texts(table, "phrase"), _phrase_texts(table, "pivot_phrase")
     source = table.phrase_of_edges()
     both = arrays["edge_probabilities"] * arrays["phrase_counts"][source]
-    whole = np.rint(both)
-    both = np.where(np.abs(both - whole) < 1e-6 * whole, whole, both)  # they were counted
+    rounded = np.rint(both)
+    both = np.where(np.abs(both - rounded) < 1e-6 * rounded, rounded, both)  # they were counted
     pivot = arrays["edge_pivots"]
-    seen = np.bincount(pivot, both, minlength=len(pivots))
-    columns = (source, pivot, both / seen[pivot], arrays["edge_probabilities"], seen[pivot], both)
+    pivot_counts = np.bincount(pivot, both, minlength=len(pivots))
+    columns = (
+        source,
+        pivot,
+        both / pivot_counts[pivot],
+        arrays["edge_probabilities"],
+        pivot_counts[pivot],
+        both,
+    )
     for e, f, inverse, direct, n_f, n in zip(*(c.tolist() for c in columns), strict=True):
-        counts = " ".join(_plain(x) for x in (n_f, float(arrays["phrase_counts"][e]), n))
-        scores = f"{_plain(inverse)} 1 {_plain(direct)} 1"
+        counts = " ".join(_format_number(x) for x in (n_f, float(arrays["phrase_counts"][e]), n))
+        scores = f"{_format_number(inverse)} 1 {_format_number(direct)} 1"
         yield f"{phrases[e]} {_BAR} {pivots[f]} {_BAR} {scores} {_BAR}  {_BAR} {counts}\n"
 
 
-def _texts_of(table: PhraseTable, name: str) -> list[str]:
+def _phrase_texts(table: PhraseTable, name: str) -> list[str]:
     """Return all phrases of one side as text."""
     words = table.source if name == "phrase" else table.pivot
     flat = words.words(table.arrays[f"{name}_ids"])
@@ -162,5 +173,5 @@ def _texts_of(table: PhraseTable, name: str) -> list[str]:
     return [" ".join(flat[a:b]) for a, b in pairwise(table.arrays[f"{name}_offsets"].tolist())]
 
 
-def _plain(value: float) -> str:
+def _format_number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)

@@ -15,14 +15,14 @@ from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.links import AnyLinks, Links, check_lengths, check_links
-from karat.paraphrase.align.parallel_text import Words, by_batches
+from karat.paraphrase.align.parallel_text import Words, run_in_batches
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, forget_pages
 
-LONGEST = 4
+MAX_PHRASE_WORDS = 4
 """Words of a phrase, at most."""
 
-MOST_ROWS = 1 << 23
+MAX_ROWS = 1 << 23
 """Phrase pairs that are held in memory before they go to a temporary file."""
 
 _PURPOSE = "phrase pairs are sorted there"
@@ -62,9 +62,9 @@ def extract_phrases(
     source: Words,
     pivot: Words,
     links: AnyLinks,
-    longest: int = LONGEST,
+    longest: int = MAX_PHRASE_WORDS,
     *,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MAX_ROWS,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> PhraseCounts:
@@ -91,10 +91,10 @@ def sorted_phrases(
     source: Words,
     pivot: Words,
     links: AnyLinks,
-    longest: int = LONGEST,
+    longest: int = MAX_PHRASE_WORDS,
     order: PhraseOrder | None = None,
     *,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MAX_ROWS,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[SortedPhrases]:
@@ -110,14 +110,14 @@ def sorted_phrases(
         check_links(*texts, joins, start)
         ids = [texts[0].ids, texts[1].ids]
         if order is not None:
-            ids = [places[these] for places, these in zip(order, ids, strict=True)]
+            ids = [places[side_ids] for places, side_ids in zip(order, ids, strict=True)]
         sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
         linked = joins.source, joins.pivot, joins.offsets
         return PhraseRows(*_kernel.extract_phrases(*sides, *linked, 0, stop - start, longest))
 
     cuts = [(at, min(at + _SENTENCES, len(links))) for at in range(0, len(links), _SENTENCES)]
     try:
-        for rows in by_batches(extract, cuts, threads, progress, "extracting phrases"):
+        for rows in run_in_batches(extract, cuts, threads, progress, "extracting phrases"):
             held.add(rows)
             if isinstance(links, Links):
                 forget_pages([links.source, links.pivot, links.offsets])  # it may be mapped
@@ -146,7 +146,7 @@ class SortedPhrases:
         ids = ArrayFile("int32", _PURPOSE, 2 * self.longest)
         counts = ArrayFile("int64", _PURPOSE)
         self.files += [ids, counts]
-        for piece in _merged(self.batches, self.longest):
+        for piece in _merge_batches(self.batches, self.longest):
             ids.append(piece.ids)
             counts.append(piece.counts)
         self.spilled.append(PhraseRows(ids.mapped(), counts.mapped()))
@@ -156,7 +156,7 @@ class SortedPhrases:
         """Yield all phrase pairs in order, each once, piece by piece."""
         batches = self.spilled + self.batches
         total, done = sum(len(batch.counts) for batch in batches), 0
-        for piece in _merged(batches, self.longest):
+        for piece in _merge_batches(batches, self.longest):
             yield piece
             done += len(piece.counts)
             forget_pages(column for batch in self.spilled for column in batch)
@@ -166,8 +166,8 @@ class SortedPhrases:
         """Return all phrase pairs in memory."""
         none = PhraseRows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))
         pieces = [none, *self.merged(progress)]
-        source = _side([piece.ids[:, : self.longest] for piece in pieces])
-        pivot = _side([piece.ids[:, self.longest :] for piece in pieces])
+        source = _strip_padding([piece.ids[:, : self.longest] for piece in pieces])
+        pivot = _strip_padding([piece.ids[:, self.longest :] for piece in pieces])
         return PhraseCounts(*source, *pivot, np.concatenate([piece.counts for piece in pieces]))
 
     def close(self) -> None:
@@ -176,15 +176,15 @@ class SortedPhrases:
             file.close()
 
 
-def _merged(batches: list[PhraseRows], longest: int) -> Iterator[PhraseRows]:
+def _merge_batches(batches: list[PhraseRows], longest: int) -> Iterator[PhraseRows]:
     """Yield the rows of all batches in order, equal ones put together, piece by piece."""
-    ids, counts = [one.ids for one in batches], [one.counts for one in batches]
+    ids, counts = [batch.ids for batch in batches], [batch.counts for batch in batches]
     merge = _kernel.PhraseMerge(ids, counts, longest)
     while not merge.done:
         yield PhraseRows(*merge.next(_PIECE))
 
 
-def _side(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], Ints]:
+def _strip_padding(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], Ints]:
     """Return phrases without what fills them up, and where each begins."""
     words = np.concatenate([(part >= 0).sum(axis=1) for part in phrases])
     ids = np.concatenate([part[part >= 0] for part in phrases])

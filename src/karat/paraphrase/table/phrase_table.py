@@ -92,10 +92,10 @@ class PhraseTable:
         """Make the table of counted pairs; `about` may hold the recipes as `source` and `pivot`."""
         source = Ragged(counts.source_ids, counts.source_offsets)
         pivot = Ragged(counts.pivot_ids, counts.pivot_offsets)
-        number, _ = distinct(source)
-        seen = counts.counts.astype(np.float64)
-        N = np.asarray(np.bincount(number, seen)[number], dtype=np.float64)
-        pairs = PhrasePairs(source, pivot, seen / N, N)
+        number, _ = number_phrases(source)
+        pair_counts = counts.counts.astype(np.float64)
+        N = np.asarray(np.bincount(number, pair_counts)[number], dtype=np.float64)
+        pairs = PhrasePairs(source, pivot, pair_counts / N, N)
         return cls.from_pairs(pairs, source_vocab, pivot_vocab, about)
 
     @classmethod
@@ -103,12 +103,16 @@ class PhraseTable:
         cls, pairs: PhrasePairs, source_vocab: Vocab, pivot_vocab: Vocab, about: _About = None
     ) -> PhraseTable:
         """Make the table of pairs, each given once, in any order."""
-        source, words = _by_text(pairs.source, source_vocab)
-        pivot, pivot_words = _by_text(pairs.pivot, pivot_vocab)
+        source, words = _sort_by_text(pairs.source, source_vocab)
+        pivot, pivot_words = _sort_by_text(pairs.pivot, pivot_vocab)
         arrays = word_arrays(words, "source") | word_arrays(pivot_words, "pivot")
         arrays |= _phrase_arrays(pairs._replace(source=source, pivot=pivot))
-        whole = {"source": said(ENGLISH), "pivot": said(PIVOT), **(about or {})}
-        return cls.of_arrays("the phrase table", whole, arrays)
+        description = {
+            "source": describe_recipe(ENGLISH),
+            "pivot": describe_recipe(PIVOT),
+            **(about or {}),
+        }
+        return cls.of_arrays("the phrase table", description, arrays)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
@@ -126,7 +130,7 @@ class PhraseTable:
         check_fields(about, ABOUT)
         check_arrays(arrays, {**_COLUMNS, **_WORDS})
         for side in _SIDES:
-            _recipe(about, side)
+            _read_recipe(about, side)
         source, pivot = word_table(arrays, "source"), word_table(arrays, "pivot")
         parts: list[Any] = [*(arrays[part] for part in _COLUMNS), len(source), len(pivot)]
         parts.append(lambda: forget_pages(arrays.values()))
@@ -152,21 +156,21 @@ class PhraseTable:
     @property
     def recipe(self) -> Recipe:
         """The recipe by which text becomes the words of phrases."""
-        return _recipe(self.about, "source")
+        return _read_recipe(self.about, "source")
 
     @cached_property
     def _words(self) -> dict[str, int]:
-        return {word: i for i, word in enumerate(every_word(self.source))}
+        return {word: i for i, word in enumerate(all_words(self.source))}
 
     def find(self, words: Sequence[str]) -> int | None:
         """Return the number of a phrase, or None."""
         ids = [self._words.get(word, -1) for word in words]
-        found = self.kernel.find(np.asarray(ids, dtype=np.int32)) if ids else -1
-        return found if found >= 0 else None
+        phrase_number = self.kernel.find(np.asarray(ids, dtype=np.int32)) if ids else -1
+        return phrase_number if phrase_number >= 0 else None
 
     def phrase(self, number: int) -> tuple[str, ...]:
         """Return the words of a phrase."""
-        return tuple(self.source.words(_row(self.arrays, "phrase", number)))
+        return tuple(self.source.words(_phrase_ids(self.arrays, "phrase", number)))
 
     def count(self, number: int) -> float:
         """Return N(e), the count of a phrase."""
@@ -182,7 +186,9 @@ class PhraseTable:
         first, last = self.arrays["edge_offsets"][number : number + 2].tolist()
         pivots = self.arrays["edge_pivots"][first:last].tolist()
         shares = self.arrays["edge_probabilities"][first:last].tolist()
-        words = [self.pivot.words(_row(self.arrays, "pivot_phrase", pivot)) for pivot in pivots]
+        words = [
+            self.pivot.words(_phrase_ids(self.arrays, "pivot_phrase", pivot)) for pivot in pivots
+        ]
         return [Translation(tuple(w), p) for w, p in zip(words, shares, strict=True)]
 
     def phrase_of_edges(self) -> Ints:
@@ -192,15 +198,18 @@ class PhraseTable:
     def select(self, edges: Flags) -> PhraseTable:
         """Return a table of some of its pairs, given as a mask, and the phrases of these."""
         translations = np.bincount(self.phrase_of_edges()[edges], minlength=len(self))
-        kept, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
-        phrases = Ragged(self.arrays["phrase_ids"][np.repeat(kept, lengths)], starts(lengths[kept]))
+        has_translations, lengths = translations > 0, np.diff(self.arrays["phrase_offsets"])
+        phrases = Ragged(
+            self.arrays["phrase_ids"][np.repeat(has_translations, lengths)],
+            to_offsets(lengths[has_translations]),
+        )
         arrays = {
             **self.arrays,
             "phrase_ids": phrases.ids,
             "phrase_offsets": phrases.offsets,
-            "phrase_counts": self.arrays["phrase_counts"][kept],
+            "phrase_counts": self.arrays["phrase_counts"][has_translations],
             "phrase_slots": _kernel.phrase_slots(*phrases),
-            "edge_offsets": starts(translations[kept]),
+            "edge_offsets": to_offsets(translations[has_translations]),
             "edge_pivots": self.arrays["edge_pivots"][edges],
             "edge_probabilities": self.arrays["edge_probabilities"][edges],
         }
@@ -208,9 +217,11 @@ class PhraseTable:
 
     def maps(self, vocab: Vocab) -> Maps:
         """Map the words of a vocabulary to those here; an unseen word is its own translation."""
-        known = self.pivot.find(vocab)
+        pivot_ids = self.pivot.find(vocab)
         new = len(self.pivot) + np.arange(len(vocab), dtype=np.int32)
-        return Maps(self.source.find(vocab), np.where(known >= 0, known, new).astype(np.int32))
+        return Maps(
+            self.source.find(vocab), np.where(pivot_ids >= 0, pivot_ids, new).astype(np.int32)
+        )
 
 
 def table_digest(path: str) -> str:
@@ -230,7 +241,7 @@ class PhrasePairs(NamedTuple):
     counts: Floats
 
 
-def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
+def _sort_by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
     """Return the phrases as ids of the words in use, which are in the order of their text."""
     words = vocab.words(0, len(vocab))
     used = sorted(np.unique(phrases.ids).tolist(), key=words.__getitem__)
@@ -241,39 +252,41 @@ def _by_text(phrases: Ragged, vocab: Vocab) -> tuple[Ragged, Vocab]:
     return Ragged(rank[phrases.ids], phrases.offsets), ordered
 
 
-def distinct(phrases: Ragged) -> tuple[Ints, Ragged]:
+def number_phrases(phrases: Ragged) -> tuple[Ints, Ragged]:
     """Return each phrase's number among the distinct ones, and those in the order of their ids."""
-    table = padded(phrases, phrases.lengths.max(initial=1))
+    table = pad_phrases(phrases, phrases.lengths.max(initial=1))
     order = np.lexsort(table.T[::-1])
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
-    found = table[order[new]]
-    return number, Ragged(found[found >= 0], starts(phrases.lengths[order[new]]))
+    distinct_rows = table[order[new]]
+    return number, Ragged(
+        distinct_rows[distinct_rows >= 0], to_offsets(phrases.lengths[order[new]])
+    )
 
 
-def padded(phrases: Ragged, width: int) -> NDArray[np.int32]:
+def pad_phrases(phrases: Ragged, width: int) -> NDArray[np.int32]:
     """Return a row for each phrase, all of one width; -1 is no word."""
-    there = np.arange(width) < phrases.lengths[:, None]
-    rows = np.full(there.shape, -1, dtype=np.int32)
-    rows[there] = phrases.ids
+    is_word = np.arange(width) < phrases.lengths[:, None]
+    rows = np.full(is_word.shape, -1, dtype=np.int32)
+    rows[is_word] = phrases.ids
     return rows
 
 
-def every_word(words: WordTable) -> list[str]:
+def all_words(words: WordTable) -> list[str]:
     """Return all words of a table in the order of their numbers."""
     return words.words(np.arange(len(words), dtype=np.int32))
 
 
-def starts(lengths: Ints) -> Ints:
+def to_offsets(lengths: Ints) -> Ints:
     """Return where rows of such lengths begin, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
 def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
-    source, phrases = distinct(pairs.source)
-    pivot, pivots = distinct(pairs.pivot)
+    source, phrases = number_phrases(pairs.source)
+    pivot, pivots = number_phrases(pairs.pivot)
     order = np.lexsort((pivot, -pairs.probabilities, source))
     counts = np.zeros(len(phrases.lengths))
     counts[source] = pairs.counts
@@ -282,7 +295,7 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
         "phrase_offsets": phrases.offsets,
         "phrase_counts": counts,
         "phrase_slots": _kernel.phrase_slots(*phrases),
-        "edge_offsets": starts(np.bincount(source, minlength=len(counts))),
+        "edge_offsets": to_offsets(np.bincount(source, minlength=len(counts))),
         "edge_pivots": pivot[order].astype(np.int32),
         "edge_probabilities": pairs.probabilities[order],
         "pivot_phrase_ids": pivots.ids,
@@ -290,23 +303,23 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
     }
 
 
-def _row(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
+def _phrase_ids(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
     first, last = arrays[f"{name}_offsets"][number : number + 2].tolist()
-    found: NDArray[np.int32] = arrays[f"{name}_ids"][first:last]
-    return found
+    ids: NDArray[np.int32] = arrays[f"{name}_ids"][first:last]
+    return ids
 
 
-def said(recipe: Recipe) -> dict[str, str]:
+def describe_recipe(recipe: Recipe) -> dict[str, str]:
     """Describe a recipe for `about`; with stop words there would be gaps in phrases."""
     if recipe.stop != "none":
         raise InputError(f"stop={recipe.stop}: phrase tables keep all words, expected none")
     return {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
 
 
-def _recipe(about: Mapping[str, Any], side: str) -> Recipe:
+def _read_recipe(about: Mapping[str, Any], side: str) -> Recipe:
     """Return the recipe of one side; a ValueError if this Karat has none like it."""
-    named = about[side]
-    found = Recipe(named["tok"], named["case"], named["stem"])
-    if not (found.tok in TOKENIZERS and found.case in CASES and found.stem in stemmers()):
-        raise ValueError(f"unknown recipe {short(found)}")
-    return found
+    fields = about[side]
+    recipe = Recipe(fields["tok"], fields["case"], fields["stem"])
+    if not (recipe.tok in TOKENIZERS and recipe.case in CASES and recipe.stem in stemmers()):
+        raise ValueError(f"unknown recipe {short(recipe)}")
+    return recipe

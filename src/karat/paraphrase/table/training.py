@@ -17,14 +17,21 @@ from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import AnyLinks
 from karat.paraphrase.align.parallel_text import Parallel, Words, parallel_tokens
 from karat.paraphrase.table.phrase_pairs import (
-    LONGEST,
+    MAX_PHRASE_WORDS,
     PhraseCounts,
     PhraseOrder,
     PhraseRows,
     extract_phrases,
     sorted_phrases,
 )
-from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, padded, said, starts
+from karat.paraphrase.table.phrase_table import (
+    ENGLISH,
+    PIVOT,
+    PhraseTable,
+    describe_recipe,
+    pad_phrases,
+    to_offsets,
+)
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab
@@ -35,12 +42,12 @@ _PAIRS = 1 << 20  # of one piece, at most
 _VALUES = 1 << 22  # that are rewritten together
 
 
-def text_order(source: Vocab, pivot: Vocab) -> PhraseOrder:
+def sort_order(source: Vocab, pivot: Vocab) -> PhraseOrder:
     """Return the places of words in the order of their text."""
-    return PhraseOrder(*(_places(vocab) for vocab in (source, pivot)))
+    return PhraseOrder(*(_word_ranks(vocab) for vocab in (source, pivot)))
 
 
-def _places(vocab: Vocab) -> NDArray[np.int32]:
+def _word_ranks(vocab: Vocab) -> NDArray[np.int32]:
     words = vocab.words(0, len(vocab))
     places = np.empty(len(words), np.int32)
     places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
@@ -54,9 +61,9 @@ class PhraseTableFiles:
         self.longest = longest
 
         def file(dtype: str, width: int | None = None) -> ArrayFile:
-            found = ArrayFile(dtype, _PURPOSE, width)
-            stack.callback(found.close)
-            return found
+            array_file = ArrayFile(dtype, _PURPOSE, width)
+            stack.callback(array_file.close)
+            return array_file
 
         self.phrase_ids, self.phrase_offsets = file("int32"), file("int64")
         self.phrase_counts, self.edge_offsets = file("float64"), file("int64")
@@ -88,7 +95,7 @@ class PhraseTableFiles:
 
     def _phrases(self, ids: ArrayFile, offsets: ArrayFile, rows: NDArray[np.int32]) -> None:
         """Write phrases without what fills them up."""
-        offsets.append(len(ids) + starts((rows >= 0).sum(axis=1))[1:])
+        offsets.append(len(ids) + to_offsets((rows >= 0).sum(axis=1))[1:])
         ids.append(rows[rows >= 0])
 
     def number_pivots(self, progress: Progress) -> None:
@@ -96,25 +103,25 @@ class PhraseTableFiles:
         rows = self.pivots.mapped()
         bounds = [0, *(end for _, end in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
-        union, held = _kernel.SortedUnion(parts, self.longest), 0
+        union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
         at = bounds[:-1]
         while not union.done:
-            found, numbers = union.next(_PAIRS)
-            self._phrases(self.pivot_ids, self.pivot_offsets, found)
-            for part, some in enumerate(numbers):
-                self.numbers.write(at[part], some + np.int32(held))
-                at[part] += len(some)
-            held += len(found)
+            union_rows, numbers = union.next(_PAIRS)
+            self._phrases(self.pivot_ids, self.pivot_offsets, union_rows)
+            for part, part_numbers in enumerate(numbers):
+                self.numbers.write(at[part], part_numbers + np.int32(n_numbered))
+                at[part] += len(part_numbers)
+            n_numbered += len(union_rows)
             forget_pages([rows])
             progress(sum(at) - sum(bounds[:-1]), len(rows), "numbering pivot phrases")
 
     def sort_edges(self, progress: Progress) -> None:
         """Write the translations of each phrase by falling probability."""
         for phrase, offsets, numbers, times in self.numbered_pairs():
-            which = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            phrase_of_pair = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
             N = self.phrase_counts.read(phrase, phrase + len(offsets) - 1)
-            p = times.astype(np.float64) / N[which]
-            order = np.lexsort((numbers, -p, which))
+            p = times.astype(np.float64) / N[phrase_of_pair]
+            order = np.lexsort((numbers, -p, phrase_of_pair))
             self.edge_pivots.append(numbers[order])
             self.edge_probabilities.append(p[order])
             progress(len(self.edge_pivots), len(self.seen), "sorting translations")
@@ -134,20 +141,20 @@ class PhraseTableFiles:
     def phrase_rows(self) -> Iterator[NDArray[np.int32]]:
         """Yield the source phrases as rows of words, filled up with -1."""
         for ids, offsets in self._pieces_of_phrases():
-            yield padded(Ragged(ids, offsets), self.longest)
+            yield pad_phrases(Ragged(ids, offsets), self.longest)
 
     def _edges_of(self, phrase: int, end: int) -> Ints:
         """Return where the pairs of the phrases of a piece begin, and where the last end."""
         offsets = self.edge_offsets.read(phrase, phrase + _PAIRS + 1)
         while offsets[-1] < end:
             offsets = self.edge_offsets.read(phrase, phrase + 2 * len(offsets))
-        found: Ints = offsets[: int(np.searchsorted(offsets, end)) + 1]
-        return found
+        piece_offsets: Ints = offsets[: int(np.searchsorted(offsets, end)) + 1]
+        return piece_offsets
 
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
-        words = _used(self.phrase_ids, order.source, source)
-        pivot_words = _used(self.pivot_ids, order.pivot, pivot)
+        words = _renumber_used_words(self.phrase_ids, order.source, source)
+        pivot_words = _renumber_used_words(self.pivot_ids, order.pivot, pivot)
         slots = ArrayFile("int32", _PURPOSE)
         slots.append(self._slots())
         phrases = {
@@ -179,7 +186,7 @@ class PhraseTableFiles:
             yield ids, offsets - offsets[0]
 
 
-def _used(ids: ArrayFile, places: NDArray[np.int32], vocab: Vocab) -> Vocab:
+def _renumber_used_words(ids: ArrayFile, places: NDArray[np.int32], vocab: Vocab) -> Vocab:
     """Return the words in use, in the order of their text; ids become their numbers."""
     used: Flags = np.zeros(len(places), np.bool_)
     for start in range(0, len(ids), _VALUES):
@@ -200,23 +207,25 @@ def _is_new(rows: NDArray[np.int32]) -> Flags:
     return new
 
 
-def whole_phrases(pieces: Iterable[PhraseRows], longest: int, most: int) -> Iterator[PhraseRows]:
+def split_between_phrases(
+    pieces: Iterable[PhraseRows], longest: int, max_rows: int
+) -> Iterator[PhraseRows]:
     """Cut sorted pairs anew, so that all pairs of a source phrase are in one piece.
 
-    Pieces have about `most` pairs, at most a million; a pair takes some 150 bytes meanwhile.
+    Pieces have about `max_rows` pairs, at most a million; a pair takes some 150 bytes meanwhile.
     """
-    least = min(most, _PAIRS)
+    min_rows = min(max_rows, _PAIRS)
     held: list[PhraseRows] = []
     for piece in pieces:
         held.append(piece)
-        if sum(len(one.counts) for one in held) < least:
+        if sum(len(rows_held.counts) for rows_held in held) < min_rows:
             continue
         rows = PhraseRows(*map(np.concatenate, zip(*held, strict=True)))
         last = int(np.flatnonzero(_is_new(rows.ids[:, :longest]))[-1])
         if last:
             yield PhraseRows(rows.ids[:last], rows.counts[:last])
         held = [PhraseRows(rows.ids[last:].copy(), rows.counts[last:].copy())]
-    if held and sum(len(one.counts) for one in held):
+    if held and sum(len(rows_held.counts) for rows_held in held):
         yield PhraseRows(*map(np.concatenate, zip(*held, strict=True)))
 
 
@@ -230,7 +239,7 @@ def train_pivot(
     *,
     aligner: Aligner | None = None,
     links: AnyLinks | None = None,
-    longest: int = LONGEST,
+    longest: int = MAX_PHRASE_WORDS,
     memory: int | None = None,
     threads: int | None = None,
     progress: Progress = silent,
@@ -263,24 +272,27 @@ class AlignedText:
     about: Mapping[str, Any]
 
     def phrases(
-        self, longest: int = LONGEST, *, memory: int | None = None, **work: Any
+        self, longest: int = MAX_PHRASE_WORDS, *, memory: int | None = None, **work: Any
     ) -> PhraseCounts:
         """Return the phrase pairs that are consistent with the links."""
-        most = most_pairs(memory)
+        most = max_pairs_in_memory(memory)
         return extract_phrases(self.source, self.pivot, self.links, longest, most_rows=most, **work)
 
     def table(
-        self, longest: int = LONGEST, *, memory: int | None = None, **work: Any
+        self, longest: int = MAX_PHRASE_WORDS, *, memory: int | None = None, **work: Any
     ) -> PhraseTable:
         """Return the table of the phrase pairs; a large one lies in temporary files, mapped."""
         vocabs = self.source.vocab, self.pivot.vocab
         about = {**self.about, "longest": longest}
-        order, progress = text_order(*vocabs), work["progress"]
-        given, most = (self.source, self.pivot, self.links, longest, order), most_pairs(memory)
+        order, progress = sort_order(*vocabs), work["progress"]
+        aligned, max_rows = (
+            (self.source, self.pivot, self.links, longest, order),
+            max_pairs_in_memory(memory),
+        )
         with ExitStack() as stack:
-            held = stack.enter_context(sorted_phrases(*given, most_rows=most, **work))
+            held = stack.enter_context(sorted_phrases(*aligned, most_rows=max_rows, **work))
             files = PhraseTableFiles(stack, longest)
-            for pairs in whole_phrases(held.merged(progress), longest, most):
+            for pairs in split_between_phrases(held.merged(progress), longest, max_rows):
                 files.add(pairs)
             held.close()
             if not files.pieces:
@@ -291,7 +303,7 @@ class AlignedText:
         return PhraseTable.of_arrays("the phrase table", about, arrays)
 
 
-def most_pairs(memory: int | None) -> int:
+def max_pairs_in_memory(memory: int | None) -> int:
     """Return how many phrase pairs may be in memory before they go to files."""
     return max(as_memory(memory) // _BYTES_OF_PAIR, 1)
 
@@ -306,7 +318,7 @@ def align_corpora(
     **work: Any,
 ) -> AlignedText:
     """Cut parallel texts into words and link those, unless links are given."""
-    about = about_corpora(corpora, source, pivot)
+    about = describe_corpora(corpora, source, pivot)
     words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
     if links is None:
         links, more = link_corpora(words, pivot_words, aligner, **work)
@@ -318,19 +330,19 @@ def link_corpora(
     source: Words, pivot: Words, aligner: Aligner | None, **work: Any
 ) -> tuple[AnyLinks, dict[str, Any]]:
     """Link the words of parallel texts; what the table says of the links."""
-    found = align_words(source, pivot, aligner, **work)
-    _, _, empty, too_long = found.rows[0]
-    return found.links, {"aligner": found.signature, "empty": empty, "too_long": too_long}
+    alignment = align_words(source, pivot, aligner, **work)
+    _, _, empty, too_long = alignment.rows[0]
+    return alignment.links, {"aligner": alignment.signature, "empty": empty, "too_long": too_long}
 
 
-def about_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
+def describe_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
     """Return what a table says of its texts: recipes, names without folders, sizes."""
-    about: dict[str, Any] = {"source": said(source), "pivot": said(pivot)}
-    about["corpora"] = [_corpus(one) for one in corpora]
+    about: dict[str, Any] = {"source": describe_recipe(source), "pivot": describe_recipe(pivot)}
+    about["corpora"] = [_describe_corpus(corpus) for corpus in corpora]
     return about
 
 
-def _corpus(one: Parallel) -> dict[str, Any]:
+def _describe_corpus(corpus: Parallel) -> dict[str, Any]:
     """Return the names of a parallel text's two sides, without their folders, and its size."""
-    names = {side: os.path.basename(getattr(one, side).name) for side in ("source", "pivot")}
-    return {**names, "segments": len(one)}
+    names = {side: os.path.basename(getattr(corpus, side).name) for side in ("source", "pivot")}
+    return {**names, "segments": len(corpus)}

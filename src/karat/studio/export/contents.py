@@ -7,7 +7,6 @@ set that was imported, which the seed of the project tells.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,10 @@ from karat.evalset.draws import Draw
 from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.studio.store.draws import drawn_with, shuffled_ids
 from karat.studio.store.projects import Project, project_in
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS
+from karat.studio.tasks.task import CurrentAnswer, CurrentDecision, Task
 
 
 class Item(NamedTuple):
@@ -40,37 +42,6 @@ class Output(NamedTuple):
     text: str
 
 
-class ExportedAnswer(NamedTuple):
-    """The newest complete answer to an assignment."""
-
-    id: int
-    uuid: str
-    assessor: int
-    task: str
-    item: int
-    outputs: tuple[int, ...]
-    """In the order shown."""
-    value: Any
-    ms: int
-    time: str
-    reason: str
-    probability: float | None
-
-
-class ExportedDecision(NamedTuple):
-    """An adjudication that counts."""
-
-    id: int
-    uuid: str
-    task: str
-    item: int
-    output: int | None
-    about: str
-    value: Any
-    assessor: int
-    time: str
-
-
 @dataclass(frozen=True)
 class Contents:
     """Contents of one state of a store."""
@@ -83,21 +54,21 @@ class Contents:
     draws: tuple[Draw, ...]
     names: Mapping[int, str]
     """Assessors, or their pseudonyms."""
-    answers: tuple[ExportedAnswer, ...]
-    decisions: tuple[ExportedDecision, ...]
+    answers: tuple[CurrentAnswer, ...]
+    decisions: tuple[CurrentDecision, ...]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems in the order of the set."""
-        return tuple(dict.fromkeys(one.system for one in self.outputs.values()))
+        return tuple(dict.fromkeys(output.system for output in self.outputs.values()))
 
-    def of_task(self, task: str) -> Iterator[ExportedAnswer]:
+    def answers_to(self, task: Task) -> Iterator[CurrentAnswer]:
         """Yield the answers of one task."""
-        return (one for one in self.answers if one.task == task)
+        return (answer for answer in self.answers if answer.task == task.name)
 
-    def decided(self, task: str) -> Iterator[ExportedDecision]:
+    def decisions_on(self, task: Task) -> Iterator[CurrentDecision]:
         """Yield the decisions of one task."""
-        return (one for one in self.decisions if one.task == task)
+        return (decision for decision in self.decisions if decision.task == task.name)
 
     @property
     def decider(self) -> str:
@@ -114,7 +85,7 @@ def read_contents(store: Store, anonymous: bool = False) -> Contents:
         return contents_in(connection, anonymous)
 
 
-def contents_in(connection: sqlite3.Connection, anonymous: bool) -> Contents:
+def contents_in(connection: StoreConnection, anonymous: bool) -> Contents:
     """Read a store within a transaction."""
     return Contents(
         project_in(connection),
@@ -123,7 +94,7 @@ def contents_in(connection: sqlite3.Connection, anonymous: bool) -> Contents:
         nuggets_in(connection),
         draws_in(connection),
         names_in(connection, anonymous),
-        answers_of(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
+        parse_answers(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
         decisions_in(connection),
     )
 
@@ -147,9 +118,9 @@ _DECISIONS = (
 )
 
 
-def names_in(connection: sqlite3.Connection, anonymous: bool) -> dict[int, str]:
+def names_in(connection: StoreConnection, anonymous: bool) -> dict[int, str]:
     """Return the names of assessors, or pseudonyms, which stay the same for a store."""
-    rows = connection.execute("SELECT id, name FROM assessor ORDER BY id").fetchall()
+    rows = connection.rows("SELECT id, name FROM assessor ORDER BY id")
     return {id: pseudonym(id) if anonymous else name for id, name in rows}
 
 
@@ -158,7 +129,7 @@ def pseudonym(assessor: int) -> str:
     return f"assessor-{assessor}"
 
 
-def items_in(connection: sqlite3.Connection) -> dict[int, Item]:
+def items_in(connection: StoreConnection) -> dict[int, Item]:
     """Return the items by id, in the order of the set."""
     return {row[0]: _parse_item(row) for row in connection.execute(_ITEMS + " ORDER BY ord, id")}
 
@@ -175,24 +146,24 @@ def read_item(store: Store, item: int) -> Contents:
             nuggets={},
             draws=(),
             names=names_in(connection, True),
-            answers=answers_of(connection, answers),
-            decisions=tuple(one for one in decisions_in(connection) if one.item == item),
+            answers=parse_answers(connection, answers),
+            decisions=tuple(
+                decision for decision in decisions_in(connection) if decision.item == item
+            ),
         )
 
 
-def decisions_in(connection: sqlite3.Connection) -> tuple[ExportedDecision, ...]:
+def decisions_in(connection: StoreConnection) -> tuple[CurrentDecision, ...]:
     """Return the decisions that count."""
     return tuple(map(_parse_decision, connection.execute(_DECISIONS)))
 
 
-def outputs_in(connection: sqlite3.Connection, texts: bool = True) -> dict[int, Output]:
+def outputs_in(connection: StoreConnection, texts: bool = True) -> dict[int, Output]:
     """Return the outputs by id, in the order of the set; without texts, these are empty."""
-    order = connection.execute(
-        "SELECT (SELECT count(*) FROM output), seed, set_digest FROM project"
-    ).fetchone()
+    order = connection.row("SELECT (SELECT count(*) FROM output), seed, set_digest FROM project")
     query = _OUTPUTS if texts else _OUTPUTS.replace("text", "''")
-    found = {row[0]: Output(*row) for row in connection.execute(query)}
-    return {id: found[id] for id in shuffled_ids(*order) if id in found}
+    outputs = {row[0]: Output(*row) for row in connection.execute(query)}
+    return {id: outputs[id] for id in shuffled_ids(*order) if id in outputs}
 
 
 _DRAWS = (
@@ -202,18 +173,25 @@ _DRAWS = (
 _LABELLED = "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS NOT NULL"
 
 
-def draws_in(connection: sqlite3.Connection) -> tuple[Draw, ...]:
+def draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
     """Return how the items that have an answer or a decision came to be judged.
 
     Assessors take the units of a round in random orders, so that those of an unfinished round are a
     random part of it: the probability is that of the round's draw times this part.
     """
-    units = dict(connection.execute("SELECT round, count(*) FROM unit GROUP BY round").fetchall())
-    labelled = connection.execute(_LABELLED).fetchall()
+    units = dict(connection.rows("SELECT round, count(*) FROM unit GROUP BY round"))
+    labelled = connection.rows(_LABELLED)
     done = Counter(round for _, _, round in labelled)
-    items = {item for _, item, _ in labelled} | {one.item for one in decisions_in(connection)}
+    items = {item for _, item, _ in labelled} | {
+        decision.item for decision in decisions_in(connection)
+    }
     return tuple(
-        Draw(segment, drawn_with(share * max(done[round], 1) / units[round], reason), reason, round)
+        Draw(
+            segment,
+            draw_probability(share * max(done[round], 1) / units[round], reason),
+            reason,
+            round,
+        )
         for item, segment, share, reason, round in connection.execute(_DRAWS)
         if item in items
     )
@@ -223,22 +201,22 @@ def _parse_item(row: tuple[Any, ...]) -> Item:
     return Item._make((*row[:4], tuple(json.loads(row[4]))))
 
 
-def nuggets_in(connection: sqlite3.Connection) -> dict[int, tuple[Nugget, ...]]:
+def nuggets_in(connection: StoreConnection) -> dict[int, tuple[Nugget, ...]]:
     """Return the nuggets of each item."""
     rows = connection.execute(
         "SELECT item, nugget, importance, descriptions FROM nugget WHERE NOT dropped "
         "ORDER BY item, coalesce(ord, id), id"
     )
-    found: dict[int, tuple[Nugget, ...]] = {}
+    by_item: dict[int, tuple[Nugget, ...]] = {}
     for item, id, importance, texts in rows:
-        one = Nugget(id, tuple(json.loads(texts)), importance == "vital")
-        found[item] = (*found.get(item, ()), one)
-    return found
+        entry = Nugget(id, tuple(json.loads(texts)), importance == "vital")
+        by_item[item] = (*by_item.get(item, ()), entry)
+    return by_item
 
 
-def answers_of(
-    connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]
-) -> tuple[ExportedAnswer, ...]:
+def parse_answers(
+    connection: StoreConnection, rows: Iterable[tuple[Any, ...]]
+) -> tuple[CurrentAnswer, ...]:
     """Return the answers of rows of `ANSWERS`, without labels of nuggets that left the key."""
     dropped: dict[int, set[str]] = {}
     for item, nugget in connection.execute("SELECT item, nugget FROM nugget WHERE dropped"):
@@ -246,35 +224,36 @@ def answers_of(
     return tuple(_drop_labels(_parse_answer(row), dropped) for row in rows)
 
 
-def _parse_answer(row: tuple[Any, ...]) -> ExportedAnswer:
-    return ExportedAnswer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
+def _parse_answer(row: tuple[Any, ...]) -> CurrentAnswer:
+    return CurrentAnswer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
 
 
-def _drop_labels(one: ExportedAnswer, dropped: Mapping[int, set[str]]) -> ExportedAnswer:
-    if one.task != "nuggets" or one.item not in dropped:
-        return one
-    gone, labels = dropped[one.item], one.value["nuggets"].items()
-    kept = {id: label for id, label in labels if id not in gone}
-    return one._replace(value={**one.value, "nuggets": kept})
+def _drop_labels(answer: CurrentAnswer, dropped: Mapping[int, set[str]]) -> CurrentAnswer:
+    if answer.task != NUGGETS.name or answer.item not in dropped:
+        return answer
+    return answer._replace(value=NUGGETS.without_labels(answer.value, dropped[answer.item]))
 
 
-def _parse_decision(row: tuple[Any, ...]) -> ExportedDecision:
-    return ExportedDecision._make((*row[:6], json.loads(row[6]), *row[7:]))
+def _parse_decision(row: tuple[Any, ...]) -> CurrentDecision:
+    return CurrentDecision._make((*row[:6], json.loads(row[6]), *row[7:]))
 
 
 def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
     """Return `system 1` and so on, in an order that tells nothing of the set's order or names."""
 
-    def drawn(system: str) -> bytes:
+    def sort_key(system: str) -> bytes:
         return sha256(f"{project.seed}\n{project.set_digest}\n{system}".encode()).digest()
 
-    ordered = sorted({*systems}, key=drawn)
+    ordered = sorted({*systems}, key=sort_key)
     width = len(str(len(ordered)))
     return {name: f"system {k:0{width}}" for k, name in enumerate(ordered, 1)}
 
 
-def masked(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
+def mask_systems(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
     """Return outputs with pseudonyms, in the order of these."""
-    known = pseudonyms((one.system for one in outputs.values()), project)
-    found = [one._replace(system=known[one.system]) for one in outputs.values()]
-    return {one.id: one for one in sorted(found, key=lambda one: (one.system, one.item))}
+    new_names = pseudonyms((output.system for output in outputs.values()), project)
+    renamed = [output._replace(system=new_names[output.system]) for output in outputs.values()]
+    return {
+        output.id: output
+        for output in sorted(renamed, key=lambda output: (output.system, output.item))
+    }

@@ -21,18 +21,20 @@ from karat.nuggets.formats.text_files import trec_files
 from karat.storage.output import as_path
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (
-    Label,
-    judged_lines,
+    OutputLabel,
+    drop_ties,
+    judgement_lines,
     label_lines,
-    labels_of,
-    without_ties,
+    make_labels,
 )
 from karat.studio.export.log import log_lines, restore
-from karat.studio.export.sets import evalset_of, key_of, nuggets_of
+from karat.studio.export.sets import make_evalset, make_key_set, make_nugget_set
 from karat.studio.export.spans import appraise_lines, mqm_lines
 from karat.studio.export.values import TIE, preference_lines, win_lines
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS
+from karat.studio.tasks.task import Task
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
@@ -43,7 +45,7 @@ PRIVATE = ("log.jsonl",)
 """Files with all that assessors said under their names: only the owner of the file reads them."""
 
 
-class Exported:
+class ExportSource:
     """A store that is exported: its contents are read once."""
 
     def __init__(self, store: Store, anonymous: bool, spreadsheet_safe: bool = False) -> None:
@@ -56,55 +58,57 @@ class Exported:
         return read_contents(self.store, self.anonymous)
 
     @cached_property
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[OutputLabel]:
         """One label for each thing that was judged."""
-        return labels_of(self.contents)
+        return make_labels(self.contents)
 
     @property
-    def ties(self) -> list[Label]:
+    def ties(self) -> list[OutputLabel]:
         """Labels on which people are equally divided."""
-        return [one for one in self.labels if one.basis == TIE]
+        return [label for label in self.labels if label.basis == TIE]
 
 
 class ExportFormat(NamedTuple):
     """A format: its file or folder in an export of everything, its tasks, its writer."""
 
     name: str
-    tasks: tuple[str, ...]
+    tasks: tuple[Task, ...]
     """A project needs one of these; none if every project has it."""
-    write: Callable[[Exported], Iterable[str]] | None = None
+    write: Callable[[ExportSource], Iterable[str]] | None = None
     """The text of a file in pieces."""
-    files: Callable[[Exported], Iterator[NamedFile]] | None = None
+    files: Callable[[ExportSource], Iterator[NamedFile]] | None = None
     """The files of a folder."""
 
 
-def _trec(given: Exported) -> Iterator[NamedFile]:
+def _trec_files(source: ExportSource) -> Iterator[NamedFile]:
     """Yield TREC's files; ties stand in a file of their own."""
-    yield from trec_files(without_ties(nuggets_of(given.contents)))
-    yield "ties.tsv", label_lines([one for one in given.ties if one.task == "nuggets"])
+    yield from trec_files(drop_ties(make_nugget_set(source.contents)))
+    yield "ties.tsv", label_lines([label for label in source.ties if label.task == NUGGETS.name])
 
 
 FORMATS: Mapping[str, ExportFormat] = {
     "log": ExportFormat("log.jsonl", (), lambda one: log_lines(one.store, one.anonymous)),
     "csv": ExportFormat(
-        "judgements.csv", (), lambda one: judged_lines(one.contents, one.spreadsheet_safe)
+        "judgements.csv", (), lambda one: judgement_lines(one.contents, one.spreadsheet_safe)
     ),
     "labels": ExportFormat("labels.tsv", (), lambda one: label_lines(one.labels)),
     "ties": ExportFormat("ties.tsv", (), lambda one: label_lines(one.ties)),
     "set": ExportFormat(
         "set",
-        ("ratings", "pairs", "spans"),
-        files=lambda one: directory_files(evalset_of(one.contents)),
+        (RATINGS, PAIRS, SPANS),
+        files=lambda one: directory_files(make_evalset(one.contents)),
     ),
-    "mqm": ExportFormat("mqm.tsv", ("spans",), lambda one: mqm_lines(one.contents)),
-    "appraise": ExportFormat("appraise.csv", ("spans",), lambda one: appraise_lines(one.contents)),
-    "pairs": ExportFormat("pairs.jsonl", ("pairs",), lambda one: preference_lines(one.contents)),
-    "wins": ExportFormat("wins.tsv", ("pairs",), lambda one: win_lines(one.contents)),
+    "mqm": ExportFormat("mqm.tsv", (SPANS,), lambda one: mqm_lines(one.contents)),
+    "appraise": ExportFormat("appraise.csv", (SPANS,), lambda one: appraise_lines(one.contents)),
+    "pairs": ExportFormat("pairs.jsonl", (PAIRS,), lambda one: preference_lines(one.contents)),
+    "wins": ExportFormat("wins.tsv", (PAIRS,), lambda one: win_lines(one.contents)),
     "nuggets": ExportFormat(
-        "nuggets.jsonl", ("nuggets",), lambda one: jsonl_lines(nuggets_of(one.contents))
+        "nuggets.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_nugget_set(one.contents))
     ),
-    "key": ExportFormat("key.jsonl", ("nuggets",), lambda one: jsonl_lines(key_of(one.contents))),
-    "trec": ExportFormat("trec", ("nuggets",), files=_trec),
+    "key": ExportFormat(
+        "key.jsonl", (NUGGETS,), lambda one: jsonl_lines(make_key_set(one.contents))
+    ),
+    "trec": ExportFormat("trec", (NUGGETS,), files=_trec_files),
 }
 """Name -> format."""
 
@@ -130,65 +134,71 @@ def export_store(
             f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
             "tools read: leave it out"
         )
-    place = as_path("target", target)
-    check_free(place)
-    given = Exported(store, anonymous, spreadsheet_safe)
+    path = as_path("target", target)
+    check_free(path)
+    source = ExportSource(store, anonymous, spreadsheet_safe)
     if format == ALL:
-        chosen = formats_of(given.contents.project.settings)
+        names = list_formats(source.contents.project.settings)
         with store.read():  # one state of the store for all files
-            files = (file for name in chosen for file in _files(name, given))
-            write_folder(place, files, private=() if anonymous else PRIVATE)
-        return tuple(chosen)
+            files = (file for name in names for file in _format_files(name, source))
+            write_folder(path, files, private=() if anonymous else PRIVATE)
+        return tuple(names)
     if format not in FORMATS:
         raise InputError(f"format {quoted(format)}: expected one of {', '.join((ALL, *FORMATS))}")
-    _check_fits(format, given)
-    found = FORMATS[format]
+    _check_format(format, source)
+    export_format = FORMATS[format]
     with store.read():
-        if found.write:
-            write_file(place, found.write(given), found.name in PRIVATE and not anonymous)
-        elif found.files:
-            write_folder(place, found.files(given))
+        if export_format.write:
+            write_file(
+                path, export_format.write(source), export_format.name in PRIVATE and not anonymous
+            )
+        elif export_format.files:
+            write_folder(path, export_format.files(source))
     return (format,)
 
 
-def formats_of(settings: ProjectSettings) -> list[str]:
+def list_formats(settings: ProjectSettings) -> list[str]:
     """Return the names of the formats that a project has."""
-    return [name for name in FORMATS if _fits(name, settings)]
+    return [name for name in FORMATS if _has_format(name, settings)]
 
 
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
     """Return the files of a format, or of `all`, by their names: for those who download them."""
-    given = Exported(store, anonymous)
+    source = ExportSource(store, anonymous)
     with store.read():
         if format != ALL:
-            _check_fits(format, given)
-        chosen = formats_of(given.contents.project.settings) if format == ALL else [format]
-        files = distinct_files(file for name in chosen for file in _files(name, given))
+            _check_format(format, source)
+        names = list_formats(source.contents.project.settings) if format == ALL else [format]
+        files = distinct_files(file for name in names for file in _format_files(name, source))
         return [(file, "".join(text)) for file, text in files]
 
 
-def _files(name: str, given: Exported) -> Iterator[NamedFile]:
-    found = FORMATS[name]
-    if found.write:
-        yield found.name, found.write(given)
-    elif found.files:
-        yield from ((f"{found.name}/{file}", text) for file, text in found.files(given))
+def _format_files(name: str, source: ExportSource) -> Iterator[NamedFile]:
+    export_format = FORMATS[name]
+    if export_format.write:
+        yield export_format.name, export_format.write(source)
+    elif export_format.files:
+        yield from (
+            (f"{export_format.name}/{file}", text) for file, text in export_format.files(source)
+        )
 
 
-def _fits(name: str, settings: ProjectSettings) -> bool:
+def _has_format(name: str, settings: ProjectSettings) -> bool:
     """Return whether a project has what a format is made of."""
-    tasks = settings.tasks
-    needed = FORMATS[name].tasks
-    if needed == ("spans",):  # one form of spans for each scheme
-        return "spans" in tasks and (tasks["spans"]["scheme"] == "esa") == (name == "appraise")
-    return not needed or any(task in tasks for task in needed)
+    tasks = FORMATS[name].tasks
+    if tasks == (SPANS,) and settings.has(SPANS):  # each scheme has its own format
+        is_esa: bool = settings.tasks[SPANS.name]["scheme"] == "esa"
+        return is_esa == (name == "appraise")
+    return not tasks or any(settings.has(task) for task in tasks)
 
 
-def _check_fits(name: str, given: Exported) -> None:
-    settings = given.contents.project.settings
-    if name not in FORMATS or not _fits(name, settings):
-        known = ", ".join(formats_of(settings))
-        raise InputError(f"the project has nothing for the format {name}: expected one of {known}")
+def _check_format(name: str, source: ExportSource) -> None:
+    settings = source.contents.project.settings
+    if name not in FORMATS or not _has_format(name, settings):
+        available = ", ".join(list_formats(settings))
+        raise InputError(
+            f"the project has nothing for the format {name}: expected one of {available}"
+        )
 
 
 def export_studio(

@@ -1,15 +1,15 @@
-"""One label for each thing that was judged, and each judge's value.
+"""One label for each judged thing, and the values of each judge.
 
-The label is what was adjudicated, else what most people said, for ratings and penalties their mean.
-Where people are equally divided on a pair or nugget, the basis is `tie`: such labels are listed
-apart, and left out where a format knows yes and no only.
+The label is the adjudicated one, else that of most people; for ratings and penalties, their mean.
+If people are equally divided on a pair or nugget, the basis is `tie`. Such labels are listed
+apart, and left out of formats with yes and no only.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.nuggets.sets.keys_and_runs import normal
@@ -17,22 +17,15 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.export.contents import Contents, ExportedAnswer
 from karat.studio.export.sets import NUGGETS, nuggets_of
 from karat.studio.export.spans import csv_line
-from karat.studio.export.values import (
-    MAJORITY,
-    TIE,
-    WON,
-    Value,
-    decided_label,
-    pair_labels,
-    pair_name,
-    values_of,
-)
-from karat.studio.tasks import TASKS
+from karat.studio.export.values import MAJORITY, TIE, JudgedValue, all_values, pair_labels
+from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS, TASKS
+from karat.studio.tasks.pairs import WIN, pair_name
+from karat.studio.tasks.task import CurrentAnswer
 
 MEAN = "mean"
 
 
-class Label(NamedTuple):
+class OutputLabel(NamedTuple):
     """The label of an output or a pair."""
 
     task: str
@@ -49,129 +42,122 @@ class Label(NamedTuple):
     votes: tuple[float, ...]
 
 
-def labels_of(contents: Contents) -> list[Label]:
+def make_labels(contents: Contents) -> list[OutputLabel]:
     """Return one label for each output and dimension, pair, and response and nugget."""
-    return [*_rated(contents), *_compared(contents), *_nuggets(contents)]
+    return [*_rating_labels(contents), *_pair_labels(contents), *_nugget_labels(contents)]
 
 
-def _rated(contents: Contents) -> Iterator[Label]:
-    found: dict[tuple[int, str], list[Value]] = {}
-    for one in values_of(contents):
-        if one.dimension != WON:
-            found.setdefault((one.output, one.dimension), []).append(one)
-    scales = contents.project.settings.tasks.get("ratings", {}).get("scales", ())
-    rated = {one["dimension"] for one in scales}
-    for (id, dimension), values in found.items():
-        people = tuple(one.value for one in values if one.kind == PERSON)
-        settled = [one.value for one in values if one.kind == ADJUDICATED]
-        label = settled[0] if settled else sum(people) / len(people)
-        basis = ADJUDICATED if settled else MEAN
-        task = "ratings" if dimension in rated else "spans"
-        place = *_place(contents, id), "", str(id)
-        yield Label(task, *place, dimension, label, basis, people)
+def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
+    by_dimension: dict[tuple[int, str], list[JudgedValue]] = {}
+    for value in all_values(contents):
+        if value.dimension != WIN.name:
+            by_dimension.setdefault((value.output, value.dimension), []).append(value)
+    rated_dimensions = {scale["dimension"] for scale in contents.project.settings.rating_scales}
+    for (id, dimension), values in by_dimension.items():
+        people = tuple(value.value for value in values if value.kind == PERSON)
+        adjudicated = [value.value for value in values if value.kind == ADJUDICATED]
+        label = adjudicated[0] if adjudicated else sum(people) / len(people)
+        basis = ADJUDICATED if adjudicated else MEAN
+        task = RATINGS if dimension in rated_dimensions else SPANS
+        location = *_segment_and_system(contents, id), "", str(id)
+        yield OutputLabel(task.name, *location, dimension, label, basis, people)
 
 
-def _place(contents: Contents, id: int) -> tuple[str, str]:
+def _segment_and_system(contents: Contents, id: int) -> tuple[str, str]:
     output = contents.outputs[id]
     return contents.items[output.item].segment, output.system
 
 
-def _compared(contents: Contents) -> Iterator[Label]:
-    for one in pair_labels(contents):
-        segment, system = _place(contents, one.first)
-        other = contents.outputs[one.second].system
-        place = segment, system, other, pair_name((one.first, one.second))
-        yield Label("pairs", *place, WON, one.share, one.basis, one.votes)
+def _pair_labels(contents: Contents) -> Iterator[OutputLabel]:
+    for label in pair_labels(contents):
+        segment, system = _segment_and_system(contents, label.first)
+        other = contents.outputs[label.second].system
+        location = segment, system, other, pair_name((label.first, label.second))
+        yield OutputLabel(PAIRS.name, *location, WIN.name, label.share, label.basis, label.votes)
 
 
-def _nuggets(contents: Contents) -> Iterator[Label]:
-    if NUGGETS not in contents.project.settings.tasks:
+def _nugget_labels(contents: Contents) -> Iterator[OutputLabel]:
+    if not contents.project.settings.has(NUGGETS):
         return
     votes: dict[tuple[int, str], list[float]] = {}
-    for one in contents.of_task(NUGGETS):
-        for id, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
+    for answer in contents.answers_to(NUGGETS):
+        for id, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
             votes.setdefault((id, nugget), []).append(value)
-    for decision in contents.decided(NUGGETS):
+    for decision in contents.decisions_on(NUGGETS):
         if decision.output is not None:  # the answers may have been undone
             votes.setdefault((decision.output, decision.about), [])
-    known = nuggets_of(contents).judgements
-    settled = {one.words for one in known.rows if one.kind == ADJUDICATED}
-    for (id, nugget), own in votes.items():
-        segment, system = _place(contents, id)
+    judgements = make_nugget_set(contents).judgements
+    adjudicated = {row.words for row in judgements.rows if row.kind == ADJUDICATED}
+    for (id, nugget), values in votes.items():
+        segment, system = _segment_and_system(contents, id)
         words = (segment, nugget, normal(contents.outputs[id].text))
-        divided = known.tie(*words) is not None
-        basis = ADJUDICATED if words in settled else TIE if divided else MAJORITY
-        label = known.known[words]
-        yield Label(NUGGETS, segment, system, "", str(id), nugget, label, basis, tuple(own))
+        is_tie = judgements.tie(*words) is not None
+        basis = ADJUDICATED if words in adjudicated else TIE if is_tie else MAJORITY
+        location = segment, system, "", str(id)
+        label = judgements.known[words]
+        yield OutputLabel(NUGGETS.name, *location, nugget, label, basis, tuple(values))
 
 
-def label_lines(labels: list[Label]) -> Iterator[str]:
+def label_lines(labels: list[OutputLabel]) -> Iterator[str]:
     """Yield a table of labels; the label of a tie is `tie`."""
-    yield "\t".join(Label._fields) + "\n"
-    for one in labels:
-        label = TIE if one.basis == TIE else repr(one.label)
-        votes = " ".join(map(repr, one.votes))
-        yield "\t".join((*one[:6], label, one.basis, votes)) + "\n"
+    yield "\t".join(OutputLabel._fields) + "\n"
+    for row in labels:
+        label = TIE if row.basis == TIE else repr(row.label)
+        votes = " ".join(map(repr, row.votes))
+        yield "\t".join((*row[:6], label, row.basis, votes)) + "\n"
 
 
-def without_ties(nuggets: NuggetSet) -> NuggetSet:
+def drop_ties(nuggets: NuggetSet) -> NuggetSet:
     """Return a nugget set with one label for each response and nugget, and none for ties."""
-    known, seen, rows = nuggets.judgements, set(), []
-    for one in known.deciding:
-        if (one.run, one.words) in seen or known.tie(*one.words) is not None:
+    judgements, labelled, rows = nuggets.judgements, set(), []
+    for row in judgements.deciding:
+        if (row.run, row.words) in labelled or judgements.tie(*row.words) is not None:
             continue
-        seen.add((one.run, one.words))
-        rows.append(one._replace(value=known.known[one.words], judge="", kind=""))
-    return NuggetSet(nuggets.name, nuggets.key, nuggets.runs, known.with_rows(rows))
+        labelled.add((row.run, row.words))
+        rows.append(row._replace(value=judgements.known[row.words], judge="", kind=""))
+    return NuggetSet(nuggets.name, nuggets.key, nuggets.runs, judgements.with_rows(rows))
 
 
-# ------------------------------------------------------------------------- each judge's values
+# Values of each judge
 
-JUDGED = (
+CSV_COLUMNS = (
     *("task", "segment", "group", "system", "other", "judge", "kind", "about", "value", "comment"),
     *("ms", "time", "reason", "probability", "uuid"),
 )
 
 
-def judged_lines(contents: Contents, spreadsheet_safe: bool = False) -> Iterator[str]:
-    """Yield a CSV file with a row for each value that counts now, by judge."""
-    yield csv_line(JUDGED, spreadsheet_safe)
+def judgement_lines(contents: Contents, spreadsheet_safe: bool = False) -> Iterator[str]:
+    """Yield a CSV file with a row for each current value of each judge."""
+    yield csv_line(CSV_COLUMNS, spreadsheet_safe)
     for answer in contents.answers:
-        for row in _rows(contents, answer):
+        for row in _answer_rows(contents, answer):
             yield csv_line(row, spreadsheet_safe)
-    for one in contents.decisions:
-        item = contents.items[one.item]
-        system = "" if one.output is None else contents.outputs[one.output].system
-        value = decided_label(one) if one.task == NUGGETS else _plain(one.value)
+    for decision in contents.decisions:
+        item = contents.items[decision.item]
+        system = "" if decision.output is None else contents.outputs[decision.output].system
+        is_nugget = decision.task == NUGGETS.name
+        value = NUGGETS.decided_label(decision) if is_nugget else _cell(decision.value)
         yield csv_line(
             (
-                *(one.task, item.segment, item.group or "", system, "", contents.decider),
-                *(ADJUDICATED, one.about, value, "", "", one.time, "", "", one.uuid),
+                *(decision.task, item.segment, item.group or "", system, "", contents.decider),
+                *(ADJUDICATED, decision.about, value, "", "", decision.time, "", ""),
+                decision.uuid,
             ),
             spreadsheet_safe,
         )
 
 
-def _rows(contents: Contents, answer: ExportedAnswer) -> Iterator[tuple[object, ...]]:
+def _answer_rows(contents: Contents, answer: CurrentAnswer) -> Iterator[tuple[object, ...]]:
     item, judge = contents.items[answer.item], contents.names[answer.assessor]
-    share = "" if answer.probability is None else answer.probability
-    after = answer.value.get("comment", ""), answer.ms, answer.time, answer.reason, share
-    for id, about, value in _values(answer):
+    probability = "" if answer.probability is None else answer.probability
+    comment = answer.value.get("comment", "")
+    details = comment, answer.ms, answer.time, answer.reason, probability, answer.uuid
+    for id, about, value in TASKS[answer.task].exported_rows(answer.value, answer.outputs):
         system = contents.outputs[id].system
-        others = [contents.outputs[one].system for one in answer.outputs if one != id]
-        before = answer.task, item.segment, item.group or "", system, "".join(others), judge
-        yield (*before, PERSON, about, _plain(value), *after, answer.uuid)
+        opponents = [contents.outputs[other].system for other in answer.outputs if other != id]
+        location = answer.task, item.segment, item.group or "", system, "".join(opponents), judge
+        yield (*location, PERSON, about, _cell(value), *details)
 
 
-def _values(answer: ExportedAnswer) -> list[tuple[int, str, Any]]:
-    rows = TASKS[answer.task].to_judgements(answer.value, answer.outputs)
-    if answer.task == "pairs":
-        return rows[:1]  # the other output's is the rest
-    if answer.task == "spans":  # one row, so that an output without errors has one, too
-        marked = (answer.outputs[0], "spans", answer.value["spans"])
-        return [marked, *(row for row in rows if row[1] != "span")]
-    return rows
-
-
-def _plain(value: object) -> object:
+def _cell(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

@@ -27,12 +27,12 @@ from karat.evalset.reading import Place, Reading, json_line, json_rows
 from karat.storage.output import as_path
 from karat.studio.checking import check_store
 from karat.studio.export.contents import pseudonym
-from karat.studio.store.assessors import hashed
-from karat.studio.store.columns import StoreColumn, check_row, columns_of
+from karat.studio.store.assessors import hash_token
+from karat.studio.store.columns import StoreColumn, check_row, read_columns
 from karat.studio.store.events import record
-from karat.studio.store.schema import STEPS, migrate
+from karat.studio.store.schema import STEPS, StoreConnection, migrate
 from karat.studio.store.store import Store, remove_store
-from karat.studio.tasks.task import is_whole
+from karat.studio.tasks.task import is_integer
 
 TABLES = {
     "project": ("settings",),
@@ -58,33 +58,33 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
     """Yield the lines of the log, of one state of the store."""
     with store.read() as connection:
         counts = [connection.execute(f"SELECT count(*) FROM {table}") for table in TABLES]
-        rows = sum(one.fetchone()[0] for one in counts)
+        rows = sum(cursor.fetchone()[0] for cursor in counts)
         yield json_line({"studio": len(STEPS), "anonymous": anonymous, "rows": rows})
-        names = dict(connection.execute("SELECT name, id FROM assessor").fetchall())
+        names = dict(connection.rows("SELECT name, id FROM assessor"))
         hidden = {name: pseudonym(id) for name, id in names.items()} if anonymous else {}
         for table, parsed in TABLES.items():
-            columns = [column.name for column in columns_of(connection, table)]
+            columns = [column.name for column in read_columns(connection, table)]
             key = KEYS.get(table, "id")
             rows = connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {key}")
             for row in rows:
-                found = {
+                record = {
                     name: json.loads(value) if name in parsed and value is not None else value
                     for name, value in zip(columns, row, strict=True)
                 }
-                yield json_line({table: _without_names(table, found, hidden)})
+                yield json_line({table: _hide_names(table, record, hidden)})
 
 
-def _without_names(table: str, row: dict[str, Any], hidden: dict[str, str]) -> dict[str, Any]:
+def _hide_names(table: str, row: dict[str, Any], hidden: dict[str, str]) -> dict[str, Any]:
     """Return a row in which pseudonyms stand for names, also in the details of events."""
     if hidden and table == "assessor":
         return {**row, "name": hidden[row["name"]]}
     if hidden and table == "event":
-        detail = {key: _hidden(value, hidden) for key, value in row["detail"].items()}
+        detail = {key: _hide_name(value, hidden) for key, value in row["detail"].items()}
         return {**row, "detail": detail}
     return row
 
 
-def _hidden(value: Any, hidden: dict[str, str]) -> Any:
+def _hide_name(value: Any, hidden: dict[str, str]) -> Any:
     return hidden.get(value, value) if isinstance(value, str) else value
 
 
@@ -101,25 +101,25 @@ def restore(source: GivenPath, path: GivenPath) -> None:
     A log has no tokens, so that nobody is let in until links are renewed. An event says from what
     log it was made.
     """
-    log = _log(as_path("log", source))
+    log = _find_log(as_path("log", source))
     store = Store.create(path)
     try:
         with store:
-            _fill(store, log)
+            _fill_store(store, log)
     except BaseException:
         remove_store(store.path)
         raise
 
 
-def _log(source: Path) -> Path:
-    found = source / LOG if source.is_dir() else source
-    if not found.is_file():
-        told = f"expected {LOG} of karat studio export, or a folder with it"
-        raise InputError(f"{short(source)}: no log of a store: {told}")
-    return found
+def _find_log(source: Path) -> Path:
+    path = source / LOG if source.is_dir() else source
+    if not path.is_file():
+        advice = f"expected {LOG} of karat studio export, or a folder with it"
+        raise InputError(f"{short(source)}: no log of a store: {advice}")
+    return path
 
 
-def _fill(store: Store, log: Path) -> None:
+def _fill_store(store: Store, log: Path) -> None:
     reading = Reading()
     with store.write() as connection:
         columns: dict[str, list[StoreColumn]] = {}
@@ -129,61 +129,61 @@ def _fill(store: Store, log: Path) -> None:
                 continue
             extra = {}
             if table == "assessor":
-                extra = {"token_hash": hashed(token_urlsafe(32))}
+                extra = {"token_hash": hash_token(token_urlsafe(32))}
             check_row(place, table, row, columns[table])
             _insert(connection, place, table, row, extra)
         reading.check()
         _check_log(connection, log)
-        record(connection, "restore", log=_digest(log))
+        record(connection, "restore", log=_digest_file(log))
 
 
-def _digest(log: Path) -> str:
-    found = sha256()
+def _digest_file(log: Path) -> str:
+    digest = sha256()
     with log.open("rb") as file:
-        while part := file.read(1 << 20):
-            found.update(part)
-    return found.hexdigest()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
     """Yield the header of a log, then its tables and rows."""
     header: Mapping[str, Any] | None = None
     count = 0
-    for place, found in json_rows(log, reading):
+    for place, line in json_rows(log, reading):
         if header is None:
-            _check_header(place, header := found)
-            yield place, HEADER, found
+            _check_header(place, header := line)
+            yield place, HEADER, line
             continue
         count += 1
-        table, row = next(iter(found.items()), ("", None))
-        if len(found) != 1 or table not in TABLES or not isinstance(row, dict):
-            told = "expected the name of a table and a row of it"
-            raise InputError(f"{place}: found {quoted(found)}, {told}")
+        table, row = next(iter(line.items()), ("", None))
+        if len(line) != 1 or table not in TABLES or not isinstance(row, dict):
+            expected = "expected the name of a table and a row of it"
+            raise InputError(f"{place}: found {quoted(line)}, {expected}")
         yield place, table, row
     reading.check()
     if header is None:
         raise InputError(f"{short(log)} is empty: expected the log of a store")
     if header.get(ROWS, count) != count:
-        told = f"found {count:,} rows, expected {quoted(header[ROWS])}, as the first line says"
-        raise InputError(f"{short(log)} is not whole: {told}")
+        expected = f"found {count:,} rows, expected {quoted(header[ROWS])}, as the first line says"
+        raise InputError(f"{short(log)} is not whole: {expected}")
 
 
-def _check_header(place: Place, found: Mapping[str, Any]) -> None:
-    version = found.get(HEADER)
-    if not is_whole(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
-        told = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
-        raise InputError(f"{place}: found {quoted(found)}, {told}")
+def _check_header(place: Place, header: Mapping[str, Any]) -> None:
+    version = header.get(HEADER)
+    if not is_integer(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
+        expected = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
+        raise InputError(f"{place}: found {quoted(header)}, {expected}")
 
 
 def _log_columns(version: int) -> dict[str, list[StoreColumn]]:
     """Return the tables of a version; those that came later are filled as a migration does."""
-    with closing(sqlite3.connect(":memory:")) as connection:
+    with closing(sqlite3.connect(":memory:", factory=StoreConnection)) as connection:
         migrate(connection, STEPS[:version])
-        return {table: columns_of(connection, table) for table in TABLES}
+        return {table: read_columns(connection, table) for table in TABLES}
 
 
 def _insert(
-    connection: sqlite3.Connection,
+    connection: StoreConnection,
     place: Place,
     table: str,
     row: Mapping[str, Any],
@@ -210,9 +210,9 @@ def _stored_json(table: str, value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False, sort_keys=table in ("judgement", "adjudication"))
 
 
-def _check_log(connection: sqlite3.Connection, log: Path) -> None:
-    """Refuse a log whose parts do not fit each other."""
-    if connection.execute("SELECT 1 FROM project").fetchone() is None:
+def _check_log(connection: StoreConnection, log: Path) -> None:
+    """Raise InputError if a log is incomplete or inconsistent."""
+    if connection.row("SELECT 1 FROM project") is None:
         raise InputError(f"{short(log)} has no project: expected a whole log")
     if problems := check_store(connection, short(log)).problems:
         raise InputError(f"{short(log)}: {problems[0]} Expected a log as it was exported")

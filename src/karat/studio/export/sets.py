@@ -17,36 +17,35 @@ from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 from karat.studio.export.contents import Contents, Item, read_contents
-from karat.studio.export.values import WIN, counted, decided_label, dimensions_of, rated_values
+from karat.studio.export.values import all_preferences, rated_values
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
+from karat.studio.tasks import NUGGETS
+from karat.studio.tasks.pairs import WIN
 
-NUGGETS = "nuggets"
 
-
-def evalset_of(contents: Contents) -> EvalSet:
+def make_evalset(contents: Contents) -> EvalSet:
     """Return ratings, penalties, scores and comparisons as an evaluation set with its draws."""
-    dimensions = dimensions_of(contents.project.settings)
+    dimensions = contents.project.settings.dimensions
     if not dimensions:
         raise InputError(
             f"{short(contents.project.name)} has nuggets only: export it as nuggets or trec"
         )
     draft = EvalSetDraft(
         contents.project.name,
-        [one.segment for one in contents.items.values()],
-        _columns(contents),
+        [row.segment for row in contents.items.values()],
+        _system_columns(contents),
         reading=Reading(),
         where=contents.project.name,
-        references=[one.references for one in contents.items.values()],
-        groups=_whole([one.group for one in contents.items.values()]),
-        sources=_whole([one.source for one in contents.items.values()]),
+        references=[row.references for row in contents.items.values()],
+        groups=_text_column([row.group for row in contents.items.values()]),
+        sources=_text_column([row.source for row in contents.items.values()]),
         dimensions=dimensions,
     )
-    for one in rated_values(contents):
-        output = contents.outputs[one.output]
+    for row in rated_values(contents):
+        output = contents.outputs[row.output]
         segment = contents.items[output.item].segment
-        draft.judge(output.system, segment, one.judge, one.dimension, one.value, kind=one.kind)
-    for pair in counted(contents):
+        draft.judge(output.system, segment, row.judge, row.dimension, row.value, kind=row.kind)
+    for pair in all_preferences(contents):
         first, other = (contents.outputs[id].system for id in (pair.first, pair.second))
         segment = contents.items[pair.item].segment
         about = first, segment, pair.judge, WIN.name, pair.share
@@ -56,44 +55,46 @@ def evalset_of(contents: Contents) -> EvalSet:
     return draft.finish()
 
 
-def _whole(column: list[str | None]) -> list[str] | None:
+def _text_column(column: list[str | None]) -> list[str] | None:
     """Return a column of texts; None if there are none."""
-    return None if all(one is None for one in column) else [one or "" for one in column]
+    return None if all(text is None for text in column) else [text or "" for text in column]
 
 
-def _columns(contents: Contents) -> dict[str, list[str | None]]:
-    place = {id: at for at, id in enumerate(contents.items)}
-    found: dict[str, list[str | None]] = {
-        system: [None] * len(place) for system in contents.systems
+def _system_columns(contents: Contents) -> dict[str, list[str | None]]:
+    positions = {id: at for at, id in enumerate(contents.items)}
+    columns: dict[str, list[str | None]] = {
+        system: [None] * len(positions) for system in contents.systems
     }
     for output in contents.outputs.values():
-        found[output.system][place[output.item]] = output.text
-    return found
+        columns[output.system][positions[output.item]] = output.text
+    return columns
 
 
-def key_of(contents: Contents) -> NuggetSet:
+def make_key_set(contents: Contents) -> NuggetSet:
     """Return the key as it is now, without runs and labels: it names no system."""
     questions = [
-        Question(one.segment, contents.nuggets.get(one.id, ()), _question(one))
-        for one in contents.items.values()
+        Question(item.segment, contents.nuggets.get(item.id, ()), _question_text(item))
+        for item in contents.items.values()
     ]
     return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
 
 
-def nuggets_of(contents: Contents) -> NuggetSet:
+def make_nugget_set(contents: Contents) -> NuggetSet:
     """Return the key, the runs and every current label as a nugget set."""
-    if NUGGETS not in contents.project.settings.tasks:
+    if not contents.project.settings.has(NUGGETS):
         raise InputError(f"{short(contents.project.name)} has no nuggets: choose another format")
     responses: dict[str, list[tuple[str, Response]]] = {name: [] for name in contents.systems}
     for output in contents.outputs.values():
         segment = contents.items[output.item].segment
         responses[output.system].append((segment, Response(output.text)))
-    runs = {tag: make_run(tag, own) for tag, own in responses.items()}
+    runs = {tag: make_run(tag, run_responses) for tag, run_responses in responses.items()}
     rows = Judgements(tuple(_nugget_judgements(contents)))
-    return NuggetSet(contents.project.name, key_of(contents).key, MappingProxyType(runs), rows)
+    return NuggetSet(
+        contents.project.name, make_key_set(contents).key, MappingProxyType(runs), rows
+    )
 
 
-def _question(item: Item) -> str:
+def _question_text(item: Item) -> str:
     """Return the text of a question; the studio shows the id of one without."""
     return "" if item.source in (None, item.segment) else str(item.source)
 
@@ -105,12 +106,12 @@ def _nugget_judgements(contents: Contents) -> Iterator[JudgedResponse]:
             yield _judged(contents, output, nugget, value, judge, PERSON)
     for decision in contents.decided(NUGGETS):
         if decision.output is not None:
-            label = decided_label(decision)
-            at = decision.output, decision.about
-            yield _judged(contents, *at, label, contents.decider, ADJUDICATED)
+            label = NUGGETS.decided_label(decision)
+            location = decision.output, decision.about
+            yield _make_judgement(contents, *location, label, contents.decider, ADJUDICATED)
 
 
-def _judged(
+def _make_judgement(
     contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
 ) -> JudgedResponse:
     output = contents.outputs[id]
@@ -127,7 +128,7 @@ def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> E
         anonymous: use pseudonyms instead of the names of assessors.
     """
     with Store.reading(path) as store, store.intact():
-        return evalset_of(read_contents(store, anonymous))
+        return make_evalset(read_contents(store, anonymous))
 
 
 def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
@@ -138,5 +139,5 @@ def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
 
 def put_nuggets(contents: Contents, name: str, draft: NuggetDraft) -> None:
     """Put the key, the runs and every current label of a project into a draft."""
-    lines = enumerate(jsonl_lines(nuggets_of(contents)), 1)
+    lines = enumerate(jsonl_lines(make_nugget_set(contents)), 1)
     take_rows(((Place(name, number), json.loads(line)) for number, line in lines), draft)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, OutputError, no_formula, quoted
 from karat.evalset.formats.wmt import WEIGHTS
 from karat.studio.export.contents import Contents
-from karat.studio.export.values import decided_spans
+from karat.studio.tasks import SPANS
 
 COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target"),
@@ -37,46 +37,45 @@ class Marked(NamedTuple):
 
 
 def marked(contents: Contents) -> list[Marked]:
-    """Return the answers that count: the decision on an output, else those of all assessors."""
-    settings = contents.project.settings.tasks
-    if "spans" not in settings:
+    """Return the current marks: the decision on an output, else the answers of all assessors."""
+    if not contents.project.settings.has(SPANS):
         raise InputError("the project marks no error spans: choose another format")
     decider = contents.decider
-    settled = {
-        one.output: Marked(one.output, decider, decided_spans(one), 0, one.time)
-        for one in contents.decided("spans")
-        if one.output is not None
+    decided_marks = {
+        row.output: Marked(row.output, decider, SPANS.decided_answer(row), 0, row.time)
+        for row in contents.decisions_on(SPANS)
+        if row.output is not None
     }
     people = [
-        Marked(one.outputs[0], contents.names[one.assessor], one.value, one.ms, one.time)
-        for one in contents.of_task("spans")
-        if one.outputs[0] not in settled
+        Marked(row.outputs[0], contents.names[row.assessor], row.value, row.ms, row.time)
+        for row in contents.answers_to(SPANS)
+        if row.outputs[0] not in decided_marks
     ]
-    return [*people, *settled.values()]
+    return [*people, *decided_marks.values()]
 
 
 def mqm_lines(contents: Contents) -> Iterator[str]:
     """Yield a table with a row for every error, and `No-error` for an output without."""
     yield "\t".join(COLUMNS) + "\n"
-    for one in marked(contents):
-        output = contents.outputs[one.output]
+    for marks in marked(contents):
+        output = contents.outputs[marks.output]
         item = contents.items[output.item]
-        before = (output.system, item.group or item.segment, "1", item.segment, one.judge)
+        before = (output.system, item.group or item.segment, "1", item.segment, marks.judge)
         _check_marks(output.text + (item.source or ""))
-        for span in one.value["spans"] or [None]:
-            target, category, severity = _error(output.text, span)
+        for span in marks.value["spans"] or [None]:
+            target, category, severity = _mark_error(output.text, span)
             row = (*before, item.source or "", target, category, severity)
             yield "\t".join(map(_field, row)) + "\n"
 
 
-def _error(text: str, span: Mapping[str, Any] | None) -> tuple[str, str, str]:
+def _mark_error(text: str, span: Mapping[str, Any] | None) -> tuple[str, str, str]:
     """Return the output with the span between marks, its category and its severity."""
     if span is None:
         return text, "No-error", "No-error"
     start, end = span["start"], span["end"]
-    shown = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
+    marked_text = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
     severity = str(span["severity"])
-    return shown, span.get("category", "Other"), _SEVERITIES.get(severity.lower(), severity)
+    return marked_text, span.get("category", "Other"), _SEVERITIES.get(severity.lower(), severity)
 
 
 def _field(text: str) -> str:
@@ -86,32 +85,36 @@ def _field(text: str) -> str:
 
 def _check_marks(text: str) -> None:
     if "<v>" in text or "</v>" in text:
-        told = "which MQM files use for errors: choose another format"
-        raise OutputError(f"the text {quoted(text)} holds <v> or </v>, {told}")
+        advice = "which MQM files use for errors: choose another format"
+        raise OutputError(f"the text {quoted(text)} holds <v> or </v>, {advice}")
 
 
 def appraise_lines(contents: Contents) -> Iterator[str]:
     """Yield the rows of a campaign as Appraise exports them; documents are the groups."""
-    scored = contents.project.settings.tasks.get("spans", {}).get("scale") is not None
-    place = {id: at for at, id in enumerate(contents.items, 1)}
-    for one in marked(contents):
-        output = contents.outputs[one.output]
+    scored = bool(SPANS.scales(contents.project.settings.tasks[SPANS.name]))
+    positions = {id: at for at, id in enumerate(contents.items, 1)}
+    for marks in marked(contents):
+        output = contents.outputs[marks.output]
         item = contents.items[output.item]
-        end = datetime.fromisoformat(one.time).timestamp()
+        end = datetime.fromisoformat(marks.time).timestamp()
         row = (
-            *(one.judge, output.system, place[item.id], "TGT", *[UNKNOWN_LANGUAGE] * 2),
-            one.value["score"] if scored else 0,
+            *(marks.judge, output.system, positions[item.id], "TGT", *[UNKNOWN_LANGUAGE] * 2),
+            marks.value["score"] if scored else 0,
             *(f"{item.group or item.segment}#{output.system}", False),
-            json.dumps([_appraised(span) for span in one.value["spans"]], ensure_ascii=False),
-            *(round(end - one.ms / 1000, 3), end),
+            json.dumps([_appraise_span(span) for span in marks.value["spans"]], ensure_ascii=False),
+            *(round(end - marks.ms / 1000, 3), end),
         )
         yield csv_line(row)
 
 
-def _appraised(span: Mapping[str, Any]) -> dict[str, Any]:
+def _appraise_span(span: Mapping[str, Any]) -> dict[str, Any]:
     """Return a span in Appraise's words; a type would make the campaign one of MQM."""
-    found = {"start_i": span["start"], "end_i": span["end"], "severity": span["severity"]}
-    return {**found, "error_type": None, **({"category": c} if (c := span.get("category")) else {})}
+    fields = {"start_i": span["start"], "end_i": span["end"], "severity": span["severity"]}
+    return {
+        **fields,
+        "error_type": None,
+        **({"category": c} if (c := span.get("category")) else {}),
+    }
 
 
 def csv_line(row: tuple[object, ...], spreadsheet_safe: bool = False) -> str:

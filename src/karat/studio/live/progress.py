@@ -1,4 +1,4 @@
-"""Progress of each assessor: what is done, how fast, and how well calibration items were judged."""
+"""Coverage of the project, and progress, speed and calibration of each assessor."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
-from karat.studio.disputes import disputes
+from karat.studio.disputes import find_disputes
 from karat.studio.export.contents import Contents
-from karat.studio.live.state import remembered
+from karat.studio.live.state import remember
 from karat.studio.store.assessors import Assessor, assessors
 from karat.studio.store.calibration import calibration_scores
 from karat.studio.store.projects import project_in
@@ -45,32 +45,46 @@ class Workload(NamedTuple):
     newest: str
 
 
-def work_done(store: Store) -> Mapping[int, Workload]:
+def read_workloads(store: Store) -> Mapping[int, Workload]:
     """Return the work of each assessor, without calibration."""
-    return remembered(store, "work", _work)
+    return remember(store, "work", _compute_workloads)
 
 
-def assessor_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
+def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
     """Return the progress of everybody who was invited."""
-    known = {one.assessor: one.likeness for one in calibration_scores(store)}
-    return [_progress(one, work.get(one.id), known.get(one.name)) for one in assessors(store)]
+    calibration_by_name = {
+        assessor.assessor: assessor.likeness for assessor in calibration_scores(store)
+    }
+    return [
+        _make_progress(assessor, work.get(assessor.id), calibration_by_name.get(assessor.name))
+        for assessor in assessors(store)
+    ]
 
 
-def _progress(one: Assessor, work: Workload | None, calibration: float | None) -> AssessorProgress:
-    about = one.id, one.name, one.role, one.active, one.judged, one.quota
+def _make_progress(
+    assessor: Assessor, work: Workload | None, calibration: float | None
+) -> AssessorProgress:
+    identity = (
+        assessor.id,
+        assessor.name,
+        assessor.role,
+        assessor.active,
+        assessor.judged,
+        assessor.quota,
+    )
     if work is None:
-        return AssessorProgress(*about, 0, None, None, calibration)
-    return AssessorProgress(*about, *work, calibration)
+        return AssessorProgress(*identity, 0, None, None, calibration)
+    return AssessorProgress(*identity, *work, calibration)
 
 
-def _work(contents: Contents) -> dict[int, Workload]:
+def _compute_workloads(contents: Contents) -> dict[int, Workload]:
     answers: dict[int, list[tuple[str, int]]] = {}
-    for one in contents.answers:
-        answers.setdefault(one.assessor, []).append((one.time, one.ms))
-    return {assessor: _of(own) for assessor, own in answers.items()}
+    for answer in contents.answers:
+        answers.setdefault(answer.assessor, []).append((answer.time, answer.ms))
+    return {assessor: _summarize_answers(times) for assessor, times in answers.items()}
 
 
-def _of(answers: list[tuple[str, int]]) -> Workload:
+def _summarize_answers(answers: list[tuple[str, int]]) -> Workload:
     newest = max(time for time, _ in answers)
     # Times are texts of one width in UTC, which sort as the times do.
     since = (datetime.fromisoformat(newest) - HOUR).isoformat(timespec="milliseconds")
@@ -91,24 +105,24 @@ class Coverage(NamedTuple):
     needed: int
     """Answers until all units are complete."""
     disputes: int
-    """Disputes that nobody has settled."""
+    """Open disputes."""
     settled: int
 
 
 def coverage(store: Store) -> Coverage:
     """Return the counts of a project."""
-    every = disputes(store, settled=True)
-    unsettled = sum(not one.settled for one in every)
+    disputes = find_disputes(store, settled=True)
+    unsettled = sum(not dispute.settled for dispute in disputes)
     with store.read() as connection:
-        found = project_in(connection)
-        overlap = found.settings.overlap
-        judged, complete, answers, counted = connection.execute(
+        current_project = project_in(connection)
+        overlap = current_project.settings.overlap
+        judged, complete, answers, counted = connection.row(
             "SELECT count(*), coalesce(sum(n >= ?1), 0), coalesce(sum(n), 0), "
             "coalesce(sum(min(n, ?1)), 0) FROM (SELECT count(*) AS n FROM assignment "
             "JOIN item ON item.id = item WHERE judged IS NOT NULL AND NOT calibration "
             "GROUP BY unit)",
-            (overlap,),
-        ).fetchone()
-    needed = found.units * overlap - counted
-    counts = found.units, judged, complete, overlap, answers, needed
-    return Coverage(*counts, unsettled, len(every) - unsettled)
+            overlap,
+        )
+    needed = current_project.units * overlap - counted
+    counts = current_project.units, judged, complete, overlap, answers, needed
+    return Coverage(*counts, unsettled, len(disputes) - unsettled)

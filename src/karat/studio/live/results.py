@@ -15,15 +15,15 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from karat.errors import KaratError, OutputError
-from karat.studio.disputes import Dispute, disputes
-from karat.studio.live.progress import Coverage, Workload, coverage, work_done
-from karat.studio.live.state import Version, version_in
-from karat.studio.live.statistics import LiveAgreement, LiveEstimate, estimates, live_agreement
+from karat.studio.disputes import Dispute, find_disputes
+from karat.studio.live.progress import Coverage, Workload, coverage, read_workloads
+from karat.studio.live.state import Version, read_version
+from karat.studio.live.statistics import LiveAgreement, LiveEstimate, estimates, get_agreement
 from karat.studio.store.events import stamp
 from karat.studio.store.projects import REVEALED
 from karat.studio.store.store import Store
 
-MOST_DISPUTES = 10
+MAX_DISPUTES = 10
 
 
 class LiveResults(NamedTuple):
@@ -41,19 +41,19 @@ class LiveResults(NamedTuple):
     """Empty before somebody may see them."""
 
 
-def live_results(store: Store) -> LiveResults:
-    """Compute what is not known of the store as it is now."""
+def compute_live_results(store: Store) -> LiveResults:
+    """Compute the results of the current version of a store."""
     with store.read() as connection:
-        version = version_in(connection)
-        told = version.told or version.state == REVEALED
+        version = read_version(connection)
+        may_estimate = version.has_asked or version.state == REVEALED
         return LiveResults(
             version,
             stamp(),
             coverage(store),
-            live_agreement(store),
-            work_done(store),
-            disputes(store)[:MOST_DISPUTES],
-            estimates(store) if told else [],
+            get_agreement(store),
+            read_workloads(store),
+            find_disputes(store)[:MAX_DISPUTES],
+            estimates(store) if may_estimate else [],
         )
 
 
@@ -67,24 +67,24 @@ class Worker:
     def __init__(self, path: Path) -> None:
         context = get_context("spawn")
         try:
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=serve, args=(theirs, str(path)), daemon=True)
+            self._pipe, worker_end = context.Pipe()
+            self._process = context.Process(target=serve, args=(worker_end, str(path)), daemon=True)
             self._process.start()
         except OSError as error:
-            why = error.strerror or error
-            raise OutputError(f"the live results could not be computed: {why}") from None
-        theirs.close()  # so that an end of the process is noticed
+            reason = error.strerror or error
+            raise OutputError(f"the live results could not be computed: {reason}") from None
+        worker_end.close()  # so that an end of the process is noticed
 
     def ask(self) -> LiveResults:
         """Return the results as they are now."""
         try:
             self._pipe.send(None)
-            found = self._pipe.recv()
+            reply = self._pipe.recv()
         except (EOFError, OSError):
             raise OutputError("the live results could not be computed: try again") from None
-        if isinstance(found, KaratError):
-            raise found
-        results: LiveResults = found
+        if isinstance(reply, KaratError):
+            raise reply
+        results: LiveResults = reply
         return results
 
 
@@ -96,22 +96,22 @@ def serve(pipe: Connection, path: str) -> None:
     with suppress(OSError):  # the studio no longer listens
         try:
             with Store.reading(path) as store:
-                while _asked(pipe):
+                while _wait_for_request(pipe):
                     pipe.send(_results(store))
         except KaratError as error:  # it is not a store any more
-            if _asked(pipe):
+            if _wait_for_request(pipe):
                 pipe.send(error)
 
 
 def _results(store: Store) -> LiveResults | KaratError:
     try:
         with store.intact():
-            return live_results(store)
+            return compute_live_results(store)
     except KaratError as error:
         return error
 
 
-def _asked(pipe: Connection) -> bool:
+def _wait_for_request(pipe: Connection) -> bool:
     try:
         pipe.recv()
     except (EOFError, OSError):
@@ -125,7 +125,7 @@ PATIENCE = 0.5
 """Seconds that somebody waits for newer results."""
 
 
-class Latest:
+class LatestResults:
     """The results of one store."""
 
     def __init__(self) -> None:
@@ -139,12 +139,12 @@ class Latest:
     def get(self, store: Store) -> LiveResults | None:
         """Return the newest results; None if there are none yet."""
         with store.read() as connection:
-            version = version_in(connection)
+            version = read_version(connection)
         with self._changed:
             if self._is_known(version):
                 return self._known
             if version.judgement < FEW:
-                self._known = live_results(store)
+                self._known = compute_live_results(store)
                 return self._known
             self._begin(store)
             self._changed.wait_for(lambda: self._is_known(version) or not self._busy, PATIENCE)
@@ -162,25 +162,25 @@ class Latest:
             threading.Thread(target=self._compute, args=(store,), daemon=True).start()
 
     def _compute(self, store: Store) -> None:
-        begun, found, fault = time.monotonic(), None, None
+        begun, results, fault = time.monotonic(), None, None
         try:
             self._worker = self._worker or Worker(store.path)
-            found = self._worker.ask()
+            results = self._worker.ask()
         except KaratError as error:
             self._worker, fault = None, error
         with self._changed:
-            self._known, self._fault = found or self._known, fault
+            self._known, self._fault = results or self._known, fault
             self._busy = False
             self._rests_until = 2 * time.monotonic() - begun  # as long as it took
             self._changed.notify_all()
 
 
-_LATEST: WeakKeyDictionary[Store, Latest] = WeakKeyDictionary()
+_LATEST: WeakKeyDictionary[Store, LatestResults] = WeakKeyDictionary()
 _LATEST_LOCK = threading.Lock()
 
 
-def latest_results(store: Store) -> LiveResults | None:
+def get_latest_results(store: Store) -> LiveResults | None:
     """Return the newest results of an open store; None if they are being computed."""
     with _LATEST_LOCK:
-        latest = _LATEST.setdefault(store, Latest())
+        latest = _LATEST.setdefault(store, LatestResults())
     return latest.get(store)

@@ -7,7 +7,6 @@ pseudonyms.
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,25 +16,27 @@ from weakref import WeakKeyDictionary
 from karat.studio.export.contents import (
     ANSWERS,
     Contents,
-    ExportedAnswer,
     Item,
     Output,
-    answers_of,
     decisions_in,
     draws_in,
     items_in,
-    masked,
+    mask_systems,
     names_in,
     nuggets_in,
     outputs_in,
+    parse_answers,
 )
 from karat.studio.store.projects import REVEALED, project_in
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS
+from karat.studio.tasks.task import CurrentAnswer
 
 T = TypeVar("T")
 
 
-ASKED = "estimates"
+ESTIMATES_EVENT = "estimates"
 """The event of an owner who asked for estimates before the reveal."""
 
 
@@ -47,7 +48,7 @@ class Version(NamedTuple):
     adjudication: int
     key_edit: int
     state: str
-    told: bool
+    has_asked: bool
     """Whether an owner has asked for estimates."""
 
 
@@ -69,50 +70,49 @@ class LiveState:
     newest: int = 0
     edits: int = 0
     """Edits of the key that texts and answers take into account."""
-    answers: dict[int, ExportedAnswer] = field(default_factory=dict)
+    answers: dict[int, CurrentAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     newest_contents: tuple[Version, Contents] | None = None
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def catch_up(self, connection: sqlite3.Connection) -> None:
+    def catch_up(self, connection: StoreConnection) -> None:
         """Take the answers of all assignments with new rows."""
-        (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM judgement").fetchone()
+        newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
         if newest == self.newest:
             return
         changed = "SELECT assignment FROM judgement WHERE id > ?"
         if self.newest:
-            for (id,) in connection.execute(changed, (self.newest,)).fetchall():
+            for (id,) in connection.rows(changed, self.newest):
                 self.answers.pop(id, None)
-        rows = connection.execute(
-            f"{ANSWERS.replace('SELECT', 'SELECT a.id,', 1)} AND a.id IN ({changed})",
-            (self.newest,),
-        ).fetchall()
-        found = answers_of(connection, [row[1:] for row in rows])
-        self.answers.update((row[0], one) for row, one in zip(rows, found, strict=True))
+        rows = connection.rows(
+            f"{ANSWERS.replace('SELECT', 'SELECT a.id,', 1)} AND a.id IN ({changed})", self.newest
+        )
+        answers = parse_answers(connection, [row[1:] for row in rows])
+        self.answers.update((row[0], answer) for row, answer in zip(rows, answers, strict=True))
         self.newest = newest
 
-    def _start_over(self, connection: sqlite3.Connection) -> None:
+    def _start_over(self, connection: StoreConnection) -> None:
         """Forget texts and answers where the key was edited: edits are rare."""
-        (edits,) = connection.execute("SELECT count(*) FROM key_edit").fetchone()
+        edits = connection.value("SELECT count(*) FROM key_edit")
         if edits != self.edits:
             self.texts, self.newest, self.edits = None, 0, edits
             self.answers.clear()
 
-    def contents(self, connection: sqlite3.Connection, version: Version) -> Contents:
+    def contents(self, connection: StoreConnection, version: Version) -> Contents:
         """Return the store as it is now, with pseudonyms, and texts only where needed."""
         if self.newest_contents is None or self.newest_contents[0] != version:
             self.newest_contents = version, self._read(connection)
         return self.newest_contents[1]
 
-    def _read(self, connection: sqlite3.Connection) -> Contents:
+    def _read(self, connection: StoreConnection) -> Contents:
         project = project_in(connection)
         self._start_over(connection)
         revealed = project.state == REVEALED
         if self.texts is None or revealed != self.revealed:
-            whole = "nuggets" in project.settings.tasks
-            outputs: Mapping[int, Output] = outputs_in(connection, texts=whole)
-            outputs = outputs if revealed else masked(outputs, project)
+            needs_texts = project.settings.has(NUGGETS)
+            outputs: Mapping[int, Output] = outputs_in(connection, texts=needs_texts)
+            outputs = outputs if revealed else mask_systems(outputs, project)
             self.texts = _Texts(items_in(connection), outputs, nuggets_in(connection))
             self.revealed = revealed
         self.catch_up(connection)
@@ -131,31 +131,31 @@ _STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
 _STATES_LOCK = threading.Lock()
 
 
-def state_of(store: Store) -> LiveState:
+def get_state(store: Store) -> LiveState:
     """Return the state of an open store."""
     with _STATES_LOCK:
         return _STATES.setdefault(store, LiveState())
 
 
-def version_in(connection: sqlite3.Connection) -> Version:
+def read_version(connection: StoreConnection) -> Version:
     """Return the version of a store."""
     names = ("judgement", "adjudication", "key_edit")
     ids = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
-    row = connection.execute(
+    row = connection.row(
         f"SELECT {ids}, (SELECT state FROM project), EXISTS (SELECT 1 FROM event WHERE what = ?)",
-        (ASKED,),
-    ).fetchone()
+        ESTIMATES_EVENT,
+    )
     return Version._make((*row[:4], bool(row[4])))
 
 
-def remembered(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
+def remember(store: Store, name: str, compute: Callable[[Contents], T]) -> T:
     """Return a result, computed once for each version of the store, by one thread at a time."""
-    state = state_of(store)
+    state = get_state(store)
     with state.lock, store.read() as connection:
-        version = version_in(connection)
-        known = state.results.get(name)
-        if known is None or known[0] != version:
-            known = version, compute(state.contents(connection, version))
-            state.results[name] = known
-        found: T = known[1]
-        return found
+        version = read_version(connection)
+        cached = state.results.get(name)
+        if cached is None or cached[0] != version:
+            cached = version, compute(state.contents(connection, version))
+            state.results[name] = cached
+        result: T = cached[1]
+        return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,59 +11,63 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.studio.export.contents import Contents
-from karat.studio.export.sets import NUGGETS, evalset_of, nuggets_of
-from karat.studio.export.values import WIN, dimensions_of, preferences
-from karat.studio.live.state import ASKED, remembered
+from karat.studio.export.sets import make_evalset, make_nugget_set
+from karat.studio.export.values import assessor_preferences
+from karat.studio.live.state import ESTIMATES_EVENT, remember
 from karat.studio.store.events import record
 from karat.studio.store.projects import REVEALED
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
+from karat.studio.tasks import NUGGETS, PAIRS
+from karat.studio.tasks.pairs import WIN
 
 if TYPE_CHECKING:
     from karat.estimation.estimate_results import Estimate
     from karat.meta.judge_agreement import JudgeAgreement
 
 
-def judged_set(store: Store) -> EvalSet:
+def get_evalset(store: Store) -> EvalSet:
     """Return ratings, penalties, scores and win shares under pseudonyms."""
-    return remembered(store, "set", evalset_of)
+    return remember(store, "set", make_evalset)
 
 
-PAIRS = "pairs"
-
-
-def pairs_of(contents: Contents) -> EvalSet:
+def make_pair_set(contents: Contents) -> EvalSet:
     """Return a set in which each pair is a segment, and its value the share of the first output."""
-    found = preferences(contents)
-    units = {(one.first, one.second): f"{one.first}-{one.second}" for one in found}
+    preferences = assessor_preferences(contents)
+    units = {(row.first, row.second): f"{row.first}-{row.second}" for row in preferences}
     name = contents.project.name
     draft = EvalSetDraft(
         name,
         list(units.values()),
-        {PAIRS: list(units.values())},
+        {PAIRS.name: list(units.values())},
         reading=Reading(),
         where=name,
         dimensions=[WIN],
     )
-    for one in found:
-        draft.judge(PAIRS, units[one.first, one.second], one.judge, WIN.name, one.share)
+    for row in preferences:
+        draft.judge(PAIRS.name, units[row.first, row.second], row.judge, WIN.name, row.share)
     return draft.finish()
 
 
-def without_pairs(contents: Contents) -> Contents:
+def drop_pairs(contents: Contents) -> Contents:
     """Return all but comparisons."""
-    tasks = {name: own for name, own in contents.project.settings.tasks.items() if name != PAIRS}
+    tasks = {
+        name: task_settings
+        for name, task_settings in contents.project.settings.tasks.items()
+        if name != PAIRS.name
+    }
     settings = replace(contents.project.settings, tasks=tasks)
     return replace(
         contents,
         project=contents.project._replace(settings=settings),
-        answers=tuple(one for one in contents.answers if one.task != PAIRS),
-        decisions=tuple(one for one in contents.decisions if one.task != PAIRS),
+        answers=tuple(row for row in contents.answers if row.task != PAIRS.name),
+        decisions=tuple(row for row in contents.decisions if row.task != PAIRS.name),
     )
 
 
 @dataclass(frozen=True)
 class LiveAgreement:
-    """Agreement in ratings and penalties, in pairs, and in nuggets; None where nobody judged."""
+    """Agreement in ratings and penalties, pairs and nuggets; None without judgements."""
 
     ratings: JudgeAgreement | None
     pairs: JudgeAgreement | None
@@ -73,31 +76,33 @@ class LiveAgreement:
     """With Cohen's kappa by judge and pair."""
 
     @property
-    def each(self) -> list[JudgeAgreement]:
-        """Those that there are."""
-        return [one for one in (self.ratings, self.pairs, self.nuggets) if one]
+    def results(self) -> list[JudgeAgreement]:
+        """All results that are not None."""
+        return [result for result in (self.ratings, self.pairs, self.nuggets) if result]
 
 
-def live_agreement(store: Store) -> LiveAgreement:
+def get_agreement(store: Store) -> LiveAgreement:
     """Return alpha, each judge against the others, and identical judges, under pseudonyms."""
-    return remembered(store, "agreement", partial(_agreement, store))
+    return remember(store, "agreement", partial(_compute_agreement, store))
 
 
-def _agreement(store: Store, contents: Contents) -> LiveAgreement:
+def _compute_agreement(store: Store, contents: Contents) -> LiveAgreement:
     from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
 
-    tasks = {one.task for one in contents.answers}
+    tasks = {answer.task for answer in contents.answers}
     return LiveAgreement(
-        judge_agreement(_rated(store, contents)) if tasks - {NUGGETS, PAIRS} else None,
-        judge_agreement(pairs_of(contents)) if PAIRS in tasks else None,
-        judge_agreement(nuggets_of(contents)) if NUGGETS in tasks else None,
+        judge_agreement(_rated_set(store, contents))
+        if tasks - {NUGGETS.name, PAIRS.name}
+        else None,
+        judge_agreement(make_pair_set(contents)) if PAIRS.name in tasks else None,
+        judge_agreement(make_nugget_set(contents)) if NUGGETS.name in tasks else None,
     )
 
 
-def _rated(store: Store, contents: Contents) -> EvalSet:
+def _rated_set(store: Store, contents: Contents) -> EvalSet:
     """Return ratings and penalties: win shares would differ by the pairs that each saw."""
-    compared = PAIRS in contents.project.settings.tasks
-    return evalset_of(without_pairs(contents)) if compared else judged_set(store)
+    compared = contents.project.settings.has(PAIRS)
+    return make_evalset(drop_pairs(contents)) if compared else get_evalset(store)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class LiveEstimate:
     dimension: str
     estimate: Estimate | None
     """Scores with intervals; `more` of a row is how many further labels halve the width."""
-    why: str = ""
+    reason: str = ""
 
 
 def ask_estimates(store: Store, owner: int) -> None:
@@ -115,62 +120,59 @@ def ask_estimates(store: Store, owner: int) -> None:
     with store.write() as connection:
         _check_owner(connection, owner)
         if not _has_asked(connection, owner):
-            record(connection, ASKED, owner)
+            record(connection, ESTIMATES_EVENT, owner)
 
 
-def has_asked(store: Store, owner: int) -> bool:
+def has_asked_for_estimates(store: Store, owner: int) -> bool:
     """Return whether an owner has asked for estimates."""
     with store.read() as connection:
         return _has_asked(connection, owner)
 
 
-def live_estimates(store: Store, owner: int) -> list[LiveEstimate]:
-    """Return the estimate of each dimension, after the reveal or if the owner has asked."""
-    check_told(store, owner)
-    return estimates(store)
-
-
-def check_told(store: Store, owner: int) -> None:
-    """Refuse estimates before the reveal to an owner who has not asked for them."""
+def check_may_see_estimates(store: Store, owner: int) -> None:
+    """Raise InputError before the reveal unless the owner has asked for estimates."""
     with store.read() as connection:
         _check_owner(connection, owner)
-        (state,) = connection.execute("SELECT state FROM project").fetchone()
+        state = connection.value("SELECT state FROM project")
         if state != REVEALED and not _has_asked(connection, owner):
-            told = "reveal the systems, or ask for estimates, which is recorded"
-            raise InputError(f"estimates would tell which systems lead: {told}")
+            advice = "reveal the systems, or ask for estimates, which is recorded"
+            raise InputError(f"estimates would tell which systems lead: {advice}")
 
 
 def estimates(store: Store) -> list[LiveEstimate]:
     """Return the estimate of each dimension: for owners who may see them."""
-    return remembered(store, "estimates", partial(_estimates, store))
+    return remember(store, "estimates", partial(_compute_estimates, store))
 
 
-def _check_owner(connection: sqlite3.Connection, id: int) -> None:
-    row = connection.execute(
-        "SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active", (id,)
-    ).fetchone()
+def _check_owner(connection: StoreConnection, id: int) -> None:
+    row = connection.row("SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active", id)
     if row is None:
         raise InputError("estimates are for the owner of the project alone")
 
 
-def _has_asked(connection: sqlite3.Connection, owner: int) -> bool:
-    asked = "SELECT 1 FROM event WHERE what = ? AND assessor = ?"
-    return connection.execute(asked, (ASKED, owner)).fetchone() is not None
+def _has_asked(connection: StoreConnection, owner: int) -> bool:
+    query = "SELECT 1 FROM event WHERE what = ? AND assessor = ?"
+    return connection.row(query, ESTIMATES_EVENT, owner) is not None
 
 
-def _estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
+def _compute_estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     from karat.estimation.estimates import estimate  # the studio starts without it
 
-    settings, found = contents.project.settings, []
-    if dimensions := dimensions_of(settings):
-        evalset = judged_set(store)
-        found = [_tried(one.name, partial(estimate, evalset, one.name)) for one in dimensions]
-    if NUGGETS in settings.tasks:
-        found.append(_tried(NUGGETS, partial(estimate, nuggets_of(contents))))
-    return found
+    settings, live_estimates = contents.project.settings, []
+    if dimensions := settings.dimensions:
+        evalset = get_evalset(store)
+        live_estimates = [
+            _try_estimate(dimension.name, partial(estimate, evalset, dimension.name))
+            for dimension in dimensions
+        ]
+    if settings.has(NUGGETS):
+        live_estimates.append(
+            _try_estimate(NUGGETS.name, partial(estimate, make_nugget_set(contents)))
+        )
+    return live_estimates
 
 
-def _tried(dimension: str, make: partial[Estimate]) -> LiveEstimate:
+def _try_estimate(dimension: str, make: partial[Estimate]) -> LiveEstimate:
     """Return an estimate, or why there is none yet."""
     try:
         return LiveEstimate(dimension, make())

@@ -16,7 +16,7 @@ TOKEN_VARIABLE = "KARAT_STUDIO_TOKEN"
 
 @dataclass(frozen=True, kw_only=True)
 class StudioOptions:
-    """Settings of a project as a user names them; None and () where nothing was said."""
+    """Settings of a project as a user writes them; None and () by default."""
 
     task: str | None = None
     dimensions: Sequence[str] = ()
@@ -43,7 +43,7 @@ class StudioOptions:
             raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
 
 
-def check_listed(name: str, given: object) -> None:
-    """Refuse one text where several are expected: it would be taken for a list of its letters."""
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise InputError(f"{name}={quoted(given)}: expected a list, such as {name}=[…]")
+def check_listed(name: str, value: object) -> None:
+    """Require a list; a single text would be split into letters."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InputError(f"{name}={quoted(value)}: expected a list, such as {name}=[…]")

@@ -46,21 +46,21 @@ class _Table(NamedTuple):
         return [row[at] for _, row in self.rows]
 
 
-def is_outputs(path: Path) -> bool:
+def is_output_files(path: Path) -> bool:
     """Return whether a path is a folder of text files and nothing else, or a table."""
     if not path.is_dir():
         return path.suffix in SUFFIXES and path.is_file()
-    files = [one for one in path.iterdir() if not one.name.startswith(".")]
-    return bool(files) and all(one.suffix == ".txt" and one.is_file() for one in files)
+    files = [file for file in path.iterdir() if not file.name.startswith(".")]
+    return bool(files) and all(file.suffix == ".txt" and file.is_file() for file in files)
 
 
 def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) -> EvalSet:
     """Return a set of the outputs of a folder or table; `tell` is called with unused columns."""
     if path.is_dir():
-        return _wide_set(path, _folder(path), Reading())
+        return _wide_set(path, _read_folder(path), Reading())
     reading = Reading()
-    table = _table(path, reading)
-    roles = _roles(table)
+    table = _read_table(path, reading)
+    roles = _find_roles(table)
     if SYSTEM in roles or TEXT in roles:
         return _long_set(table, roles, tell)
     _check_systems(table, roles)
@@ -78,8 +78,8 @@ def _wide_set(path: Path, columns: Mapping[str, Sequence[str]], reading: Reading
         if name not in (ITEM, GROUP, SOURCE) and not _is_reference(name)
     }
     if not systems:
-        what = "files of systems beside source and references" if path.is_dir() else "columns"
-        raise InputError(f"{short(path)} has no outputs: expected {what}, one for each system")
+        expected = "files of systems beside source and references" if path.is_dir() else "columns"
+        raise InputError(f"{short(path)} has no outputs: expected {expected}, one for each system")
     count = len(next(iter(systems.values())))
     references = [texts for name, texts in columns.items() if _is_reference(name)]
     draft = EvalSetDraft(
@@ -107,12 +107,12 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
     for (line, _), item, system, text in zip(table.rows, items, systems, texts, strict=True):
         before = outputs[system][place[item]]
         if before is not None and before != text:
-            found = f"found another text of {short(system)} for item {short(item)}"
-            raise InputError(f"{line}: {found}, expected one text for each item and system")
+            problem = f"found another text of {short(system)} for item {short(item)}"
+            raise InputError(f"{line}: {problem}, expected one text for each item and system")
         outputs[system][place[item]] = text
     shared = [roles[role] for role in (GROUP, SOURCE) if role in roles]
     references = [name for name in table.header if _is_reference(name)]
-    values = {name: _of_items(table, name, items) for name in (*shared, *references)}
+    values = {name: _values_by_item(table, name, items) for name in (*shared, *references)}
     used = {*(roles[role] for role in roles), *references}
     if unused := [name for name in table.header if name not in used]:
         tell(
@@ -131,13 +131,13 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
     return draft.finish()
 
 
-def _of_items(table: _Table, name: str, items: Sequence[str]) -> list[str]:
+def _values_by_item(table: _Table, name: str, items: Sequence[str]) -> list[str]:
     """Return the value of each item in a column, which must be the same in all rows of the item."""
     values: dict[str, str] = {}
     for (line, _), item, value in zip(table.rows, items, table.column(name), strict=True):
         if values.setdefault(item, value) != value:
-            found = f"found another {short(name)} of item {short(item)}"
-            raise InputError(f"{line}: {found}, expected the same in all rows of an item")
+            problem = f"found another {short(name)} of item {short(item)}"
+            raise InputError(f"{line}: {problem}, expected the same in all rows of an item")
     return list(values.values())
 
 
@@ -145,7 +145,7 @@ def _is_reference(name: str) -> bool:
     return _REFERENCE.fullmatch(name.strip().lower()) is not None
 
 
-def _roles(table: _Table) -> dict[str, str]:
+def _find_roles(table: _Table) -> dict[str, str]:
     """Return the column of each role that a table has."""
     roles: dict[str, str] = {}
     for name in table.header:
@@ -154,42 +154,42 @@ def _roles(table: _Table) -> dict[str, str]:
             continue
         if role in roles:
             both = f"{quoted(roles[role])} and {quoted(name)}"
-            told = f"which both have the name of the {role}: rename one of them"
-            raise InputError(f"{short(table.path)}, line 1: found the columns {both}, {told}")
+            advice = f"which both have the name of the {role}: rename one of them"
+            raise InputError(f"{short(table.path)}, line 1: found the columns {both}, {advice}")
         roles[role] = name
     return roles
 
 
 def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
-    """Refuse columns of a wide table that look like ratings: they would be judged as outputs."""
+    """Raise InputError for columns that look like ratings: they would be judged as outputs."""
     for name in table.header:
         if name in roles.values() or _is_reference(name):
             continue
         values = [value for value in table.column(name) if value.strip()]
         if values and all(number(value) is not None for value in values):
-            found = f"the column {quoted(name)} holds only numbers, as ratings do"
+            problem = f"the column {quoted(name)} holds only numbers, as ratings do"
             advice = "outputs that are numbers go into a folder of text files, one for each system"
         elif _RATING.fullmatch(name.strip().lower()):
-            found = f"the column {quoted(name)} is called as ratings are"
+            problem = f"the column {quoted(name)} is called as ratings are"
             advice = "if it is a system, rename it"
         else:
             continue
-        raise InputError(f"{short(table.path)}: {found}: remove it ({WIDE}; {LONG}; {advice})")
+        raise InputError(f"{short(table.path)}: {problem}: remove it ({WIDE}; {LONG}; {advice})")
 
 
-def _folder(path: Path) -> Mapping[str, Sequence[str]]:
+def _read_folder(path: Path) -> Mapping[str, Sequence[str]]:
     """Return the lines of each file, which must be equally many."""
-    files = sorted(one for one in path.iterdir() if one.suffix == ".txt")
-    found = {one.stem: read_lines(one) for one in files}
-    for one in files[1:]:
-        lines, first = len(found[one.stem]), len(found[files[0].stem])
+    files = sorted(file for file in path.iterdir() if file.suffix == ".txt")
+    lines_by_name = {file.stem: read_lines(file) for file in files}
+    for file in files[1:]:
+        lines, first = len(lines_by_name[file.stem]), len(lines_by_name[files[0].stem])
         if lines != first:
-            told = f"expected {first:,} as in {files[0].name}, one segment a line"
-            raise InputError(f"{short(one)} has {lines:,} lines, {told}")
-    return found
+            expected = f"expected {first:,} as in {files[0].name}, one segment a line"
+            raise InputError(f"{short(file)} has {lines:,} lines, {expected}")
+    return lines_by_name
 
 
-def _table(path: Path, reading: Reading) -> _Table:
+def _read_table(path: Path, reading: Reading) -> _Table:
     """Return a table with a header."""
     rows = list(
         csv_records(path, reading)
@@ -199,9 +199,9 @@ def _table(path: Path, reading: Reading) -> _Table:
     if len(rows) < 2:
         raise InputError(f"{short(path)}: expected a header and a row for each segment")
     header = rows[0][1]
-    if twice := [name for name in header if header.count(name) > 1 or not name.strip()]:
-        told = "expected a name of its own for each column"
-        raise InputError(f"{short(path)}, line 1: found {quoted(twice[0])}, {told}")
+    if wrong_names := [name for name in header if header.count(name) > 1 or not name.strip()]:
+        expected = "expected a name of its own for each column"
+        raise InputError(f"{short(path)}, line 1: found {quoted(wrong_names[0])}, {expected}")
     for place, row in rows[1:]:
         if len(row) != len(header):
             reading.problem(place, f"found {len(row)} columns, expected {len(header)}")

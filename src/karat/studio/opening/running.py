@@ -17,22 +17,23 @@ from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.storage.output import as_path
-from karat.studio.export.earlier import take_earlier
+from karat.studio.export.earlier import take_over_judgements
 from karat.studio.formats import is_store
 from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed
-from karat.studio.opening.outputs import is_outputs, read_outputs
+from karat.studio.opening.outputs import is_output_files, read_outputs
 from karat.studio.opening.settings import (
-    asked_task,
     check_options,
     check_set,
     check_task,
-    settings_of,
+    make_settings,
+    make_task_settings,
 )
 from karat.studio.sampling import prepare_rounds
 from karat.studio.store.assessors import OWNER, check_name, recover_owner
 from karat.studio.store.projects import Project, has_project, import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store, read_by_others, remove_store
+from karat.studio.tasks import NUGGETS, RATINGS
 
 if TYPE_CHECKING:
     import socket
@@ -45,65 +46,67 @@ Given = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]
 
 
-def check_given(given: Given) -> None:
-    """Refuse what is no set, nor its name or path."""
-    if not isinstance(given, str | os.PathLike | EvalSet | NuggetSet):
-        raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
+def check_set_argument(source: Given) -> None:
+    """Require a set, its name or its path."""
+    if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
+        raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
 
 
-def place_of(given: Given) -> Path:
+def default_store_path(source: Given) -> Path:
     """Return the file of judgements if none is named: a store itself, else one in this folder."""
-    if not isinstance(given, EvalSet | NuggetSet) and is_store(Path(given)):
-        return Path(given)
-    name = given.name if isinstance(given, EvalSet | NuggetSet) else os.path.abspath(given)
+    if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
+        return Path(source)
+    name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)
     return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
 
 
 def open_store(
-    given: Given, where: Path, asked: StudioOptions, progress: Progress, tell: Tell
+    source: Given, path: Path, options: StudioOptions, progress: Progress, tell: Tell
 ) -> Store:
     """Open the store of a set, or make it; `tell` is called with what a user should know."""
-    if where.is_dir():
-        raise InputError(f"--store {short(where)} is a folder: expected a file")
-    if where.exists():
-        return _reopen(given, where, asked, progress, tell)
-    if not os.access(where.parent, os.W_OK):
-        raise OutputError(f"cannot write to the folder of {short(where)}: use --store FILE")
-    found, settings = _load_set(given, asked, progress, tell)
-    store = Store.create(where)
+    if path.is_dir():
+        raise InputError(f"--store {short(path)} is a folder: expected a file")
+    if path.exists():
+        return _reopen(source, path, options, progress, tell)
+    if not os.access(path.parent, os.W_OK):
+        raise OutputError(f"cannot write to the folder of {short(path)}: use --store FILE")
+    loaded_set, settings = _load_set(source, options, progress, tell)
+    store = Store.create(path)
     try:
-        import_set(store, found, settings, progress)
-        if asked.earlier:
-            people = len(take_earlier(store, found))
-            tell(f"Judgements of {people:,} assessor{'s' * (people != 1)} were taken over.")
+        import_set(store, loaded_set, settings, progress)
+        if options.earlier:
+            n_assessors = len(take_over_judgements(store, loaded_set))
+            tell(
+                f"Judgements of {n_assessors:,} assessor{'s' * (n_assessors != 1)} were taken over."
+            )
     except BaseException:
         store.close()
-        remove_store(where)
+        remove_store(path)
         raise
-    tell(f"{where} is new: judgements are saved there")
+    tell(f"{path} is new: judgements are saved there")
     return store
 
 
 def _reopen(
-    given: Given, where: Path, asked: StudioOptions, progress: Progress, tell: Tell
+    source: Given, path: Path, options: StudioOptions, progress: Progress, tell: Tell
 ) -> Store:
     """Open a store again, which must be of the same set and settings.
 
     A set that is no longer there is not needed, and a store needs no set.
     """
-    store = Store.open(where)
+    store = Store.open(path)
     try:
         with store.intact():
             if not has_project(store):  # the import was cut off
-                import_set(store, *_load_set(given, asked, progress, tell), progress)
-            found = project(store)
-            check_task(where, asked, found.settings)
-            check_options(where, asked, found.settings)
-            same = _has_same_texts(given, where, asked, found, progress)
-            tell(f"{where} continues: {visible(found.name)}")
-        if read_by_others(where):
-            tell(f"Other users of this machine can read {where}: close it with chmod 600.")
-        if not same:
+                import_set(store, *_load_set(source, options, progress, tell), progress)
+            current_project = project(store)
+            check_task(path, options, current_project.settings)
+            check_options(path, options, current_project.settings)
+            is_same_set = _has_same_texts(source, path, options, current_project, progress)
+            tell(f"{path} continues: {visible(current_project.name)}")
+        if read_by_others(path):
+            tell(f"Other users of this machine can read {path}: close it with chmod 600.")
+        if not is_same_set:
             tell("Its texts differ from those of the set now: those in the file are judged.")
     except BaseException:
         store.close()
@@ -112,40 +115,45 @@ def _reopen(
 
 
 def _has_same_texts(
-    given: Given, where: Path, asked: StudioOptions, found: Project, progress: Progress
+    source: Given, path: Path, options: StudioOptions, current_project: Project, progress: Progress
 ) -> bool:
     """Return whether a set still has the texts of the store; another set is refused."""
-    if not isinstance(given, EvalSet | NuggetSet) and Path(given) == where:
+    if not isinstance(source, EvalSet | NuggetSet) and Path(source) == path:
         return True
     try:
-        read, settings = _load_set(given, asked, progress)
+        loaded_set, settings = _load_set(source, options, progress)
     except InputError:
         return True
-    return check_set(where, read, settings, found)
+    return check_set(path, loaded_set, settings, current_project)
 
 
 def _load_set(
-    given: Given, asked: StudioOptions, progress: Progress = silent, tell: Tell = lambda line: None
+    source: Given,
+    options: StudioOptions,
+    progress: Progress = silent,
+    tell: Tell = lambda line: None,
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Return a set of either kind, and the settings of its project."""
-    nuggets = isinstance(given, NuggetSet) or (not isinstance(given, EvalSet) and is_nuggets(given))
-    tasks = asked_task(asked, asked.task or ("nuggets" if nuggets else "ratings"))
-    if asked.runs and (not nuggets or isinstance(given, NuggetSet)):
-        name = given.name if isinstance(given, EvalSet | NuggetSet) else os.fspath(given)
+    nuggets = isinstance(source, NuggetSet) or (
+        not isinstance(source, EvalSet) and is_nuggets(source)
+    )
+    tasks = make_task_settings(options, options.task or (NUGGETS if nuggets else RATINGS).name)
+    if options.runs and (not nuggets or isinstance(source, NuggetSet)):
+        name = source.name if isinstance(source, EvalSet | NuggetSet) else os.fspath(source)
         raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
-    if isinstance(given, EvalSet | NuggetSet):
-        found = given
+    if isinstance(source, EvalSet | NuggetSet):
+        loaded_set = source
     elif nuggets:
-        found = load_nuggets(given, asked.runs, progress=progress)
-    elif is_outputs(Path(given)) and not EVALSETS.recognise(Path(given)):
-        found = read_outputs(Path(given), tell)
+        loaded_set = load_nuggets(source, options.runs, progress=progress)
+    elif is_output_files(Path(source)) and not EVALSETS.recognise(Path(source)):
+        loaded_set = read_outputs(Path(source), tell)
     else:
-        found = load_evalset(given, progress=progress)
-    return found, settings_of(asked, tasks, found)
+        loaded_set = load_evalset(source, progress=progress)
+    return loaded_set, make_settings(options, tasks, loaded_set)
 
 
-SHORTEST_TOKEN = 16
-MOST_READ = 10_000
+MIN_TOKEN = 16
+MAX_TOKEN_FILE = 10_000
 """Characters of a token file that are read; a token is far shorter."""
 
 
@@ -198,7 +206,7 @@ class OpenStudio:
         """Complete judgements of all assessors, with those of calibration items."""
         from karat.studio.store.assessors import assessors
 
-        return sum(one.judged for one in assessors(self._studio.store))
+        return sum(assessor.judged for assessor in assessors(self._studio.store))
 
     @property
     def opened(self) -> Store:
@@ -213,7 +221,7 @@ class OpenStudio:
 
 
 def open_studio(
-    given: Given,
+    source: Given,
     store: str | os.PathLike[str] | None = None,
     *,
     assessors: Sequence[str] = (),
@@ -239,21 +247,21 @@ def open_studio(
             `random_share`, `lease_seconds`, `runs` (of a nugget key), `earlier` (take over the
             judgements of the set).
     """
-    check_known("setting", settings, [one.name for one in fields(StudioOptions)], "a studio")
-    asked = StudioOptions(**settings)
-    found = prepare(given, store, asked, assessors, host, port, token, progress)
+    check_known("setting", settings, [option.name for option in fields(StudioOptions)], "a studio")
+    options = StudioOptions(**settings)
+    studio = prepare(source, store, options, assessors, host, port, token, progress)
     try:
-        found.start()
+        studio.start()
     except BaseException:
-        found.close()
+        studio.close()
         raise
-    return found
+    return studio
 
 
 def prepare(
-    given: Given,
+    source: Given,
     store: str | os.PathLike[str] | None,
-    asked: StudioOptions,
+    options: StudioOptions,
     assessors: Sequence[str],
     host: str | None,
     port: int,
@@ -262,12 +270,12 @@ def prepare(
     tell: Tell = lambda line: None,
 ) -> OpenStudio:
     """Open the store and the port, and invite assessors; nothing is answered yet."""
-    address = _address(host, token)
+    address = _check_address(host, token)
     _check_installed()
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Keys, Studio, links
 
-    check_given(given)
+    check_set_argument(source)
     check_listed("assessors", assessors)
     for name in assessors:
         check_name(name)
@@ -275,12 +283,12 @@ def prepare(
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(address, port)  # a port that is taken is told before anything is made
     try:
-        where = place_of(given) if store is None else as_path("store", store)
-        opened = open_store(given, where, asked, progress, tell)
+        path = default_store_path(source) if store is None else as_path("store", store)
+        opened = open_store(source, path, options, progress, tell)
         try:
-            studio = Studio(opened, Keys.beside(opened.path))
+            studio = Studio(opened, Keys.for_store(opened.path))
             with opened.intact():
-                found = links(studio, assessors, token)
+                people = links(studio, assessors, token)
                 prepare_rounds(opened)
         except BaseException:
             opened.close()
@@ -289,11 +297,11 @@ def prepare(
         bound.close()
         raise
     site = f"http://{_reached(address)}:{bound.getsockname()[1]}"
-    paths = MappingProxyType({one.name: site + one.path for one in found})
-    return OpenStudio(opened.path, paths, tuple(found), studio, bound, address)
+    paths = MappingProxyType({link.name: site + link.path for link in people})
+    return OpenStudio(opened.path, paths, tuple(people), studio, bound, address)
 
 
-def chosen_token(token: str | None, file: str | None) -> str | None:
+def choose_token(token: str | None, file: str | None) -> str | None:
     """Return the token of the owner's link: from the command line, a file or the environment."""
     if file is None:
         return token or os.environ.get(TOKEN_VARIABLE) or None
@@ -301,10 +309,10 @@ def chosen_token(token: str | None, file: str | None) -> str | None:
         raise InputError("--token and --token-file: expected one of them")
     try:
         with Path(file).open(encoding="utf-8") as stream:
-            text = stream.read(MOST_READ).strip()  # a device may never end
+            text = stream.read(MAX_TOKEN_FILE).strip()  # a device may never end
     except OSError as error:
-        why = error.strerror or error
-        raise InputError(f"cannot read the token file {short(file)}: {why}") from None
+        reason = error.strerror or error
+        raise InputError(f"cannot read the token file {short(file)}: {reason}") from None
     except UnicodeDecodeError:
         raise InputError(f"{short(file)} is not a text file: expected the token") from None
     if not text:
@@ -312,19 +320,19 @@ def chosen_token(token: str | None, file: str | None) -> str | None:
     return text
 
 
-def _address(host: str | None, token: str | None) -> str:
+def _check_address(host: str | None, token: str | None) -> str:
     from karat.studio.web.guard import LOOPBACK
-    from karat.studio.web.studio import LONGEST_TOKEN
+    from karat.studio.web.studio import MAX_TOKEN
 
-    for name, given in (("host", host), ("token", token)):
-        if not isinstance(given, str | None):
-            raise InputError(f"{name}={quoted(given)}: expected a text")
+    for name, value in (("host", host), ("token", token)):
+        if not isinstance(value, str | None):
+            raise InputError(f"{name}={quoted(value)}: expected a text")
     if token is not None:
-        good = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
-        if not good or not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN:
-            expected = f"expected {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits, - and _"
+        is_valid = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
+        if not is_valid or not MIN_TOKEN <= len(token) <= MAX_TOKEN:
+            expected = f"expected {MIN_TOKEN} to {MAX_TOKEN} letters, digits, - and _"
             count = f"{len(token):,} character{'s' * (len(token) != 1)}"
-            problem = f"found {count}" if good else "found another character"
+            problem = f"found {count}" if is_valid else "found another character"
             raise InputError(f"token of the owner's link: {problem}, {expected}")
     if host is None:
         return LOOPBACK[0]
@@ -358,5 +366,5 @@ def recover_link(path: str | os.PathLike[str], name: str = OWNER) -> str:
 
     with Store.open(path, exclusive=False, may_be_empty=False) as store:
         token = recover_owner(store, name)
-        Keys.beside(store.path).add(name, token)
+        Keys.for_store(store.path).add(name, token)
     return f"/join/{token}"

@@ -1,1 +1,1 @@
-"""The SQLite file of a project: what is judged, by whom, and all that they said."""
+"""The SQLite file of a project: items, assessors and all judgements."""

@@ -13,15 +13,16 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.studio.store.draws import mixed
+from karat.studio.store.draws import mix
 from karat.studio.store.events import record, stamp
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
-from karat.studio.tasks.task import is_whole
+from karat.studio.tasks.task import is_integer
 
 ROLES = ("assessor", "adjudicator", "owner")
 OWNER = "owner"
 """The role of owners, and the name of the first one."""
-LONGEST_NAME = 100
+MAX_NAME = 100
 _COLUMNS = "id, name, role, quota, active, judged"
 
 
@@ -46,54 +47,54 @@ def invite(
 ) -> str:
     """Add an assessor and return the token, of which the store has only the hash."""
     check_name(name)
-    _check(role, quota)
+    _check_role_and_quota(role, quota)
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
         _check_active_owner(connection, by)
-        if connection.execute("SELECT 1 FROM assessor WHERE name = ?", (name,)).fetchone():
+        if connection.row("SELECT 1 FROM assessor WHERE name = ?", name):
             raise InputError(f"there is an assessor {quoted(name)}: choose another name")
-        id = _add(connection, name, token, role, quota)
+        id = _insert_assessor(connection, name, token, role, quota)
         record(connection, "invite", by, of=id, role=role, quota=quota)
     return token
 
 
-def _add(
-    connection: sqlite3.Connection, name: str, token: str, role: str, quota: int | None
+def _insert_assessor(
+    connection: StoreConnection, name: str, token: str, role: str, quota: int | None
 ) -> int:
-    project = connection.execute("SELECT seed FROM project").fetchone()
-    (count,) = connection.execute("SELECT count(*) FROM assessor").fetchone()
-    seed = mixed(project[0] if project else 0, count + 1)
+    project = connection.row("SELECT seed FROM project")
+    count = connection.value("SELECT count(*) FROM assessor")
+    seed = mix(project[0] if project else 0, count + 1)
     added = connection.execute(
         "INSERT INTO assessor (name, token_hash, role, quota, seed, made) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        (name, hashed(token), role, quota, seed, stamp()),
+        (name, hash_token(token), role, quota, seed, stamp()),
     )
     return int(added.lastrowid or 0)
 
 
-def assessor_of(store: Store, token: str) -> Assessor | None:
+def find_assessor(store: Store, token: str) -> Assessor | None:
     """Return the assessor with a token; None for a token that is unknown or was withdrawn."""
     with store.read() as connection:
-        row = connection.execute(
-            f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", (hashed(token),)
-        ).fetchone()
-    return None if row is None else _assessor(row)
+        row = connection.row(
+            f"SELECT {_COLUMNS} FROM assessor WHERE token_hash = ? AND active", hash_token(token)
+        )
+    return None if row is None else _parse_assessor(row)
 
 
 def active_link(store: Store, id: int) -> tuple[Assessor, str] | None:
     """Return the active assessor with an id, and the hash of the token of the current link."""
     with store.read() as connection:
-        row = connection.execute(
-            f"SELECT token_hash, {_COLUMNS} FROM assessor WHERE id = ? AND active", (id,)
-        ).fetchone()
-    return None if row is None else (_assessor(row[1:]), row[0])
+        row = connection.row(
+            f"SELECT token_hash, {_COLUMNS} FROM assessor WHERE id = ? AND active", id
+        )
+    return None if row is None else (_parse_assessor(row[1:]), row[0])
 
 
 def assessors(store: Store) -> list[Assessor]:
     """Return all assessors, those without an active invitation, too."""
     with store.read() as connection:
-        rows = connection.execute(f"SELECT {_COLUMNS} FROM assessor ORDER BY id").fetchall()
-    return [_assessor(row) for row in rows]
+        rows = connection.rows(f"SELECT {_COLUMNS} FROM assessor ORDER BY id")
+    return [_parse_assessor(row) for row in rows]
 
 
 def renew(
@@ -106,7 +107,7 @@ def renew(
     token = token or secrets.token_urlsafe(32)
     with store.write() as connection:
         _check_active_owner(connection, by)
-        name, _ = _active(connection, id)
+        name, _ = _read_active(connection, id)
         _set_token(connection, id, token)
         record(connection, "renew", by, of=id)
     return name, token
@@ -116,7 +117,7 @@ def withdraw(store: Store, id: int, by: int | None = None) -> None:
     """End an invitation and its sessions; judgements stay. The last owner is not withdrawn."""
     with store.write() as connection:
         _check_active_owner(connection, by)
-        _, role = _active(connection, id)
+        _, role = _read_active(connection, id)
         if id == by:
             raise InputError("you cannot withdraw your own invitation: another owner can")
         if role == OWNER and _count_owners(connection) == 1:
@@ -130,80 +131,76 @@ def recover_owner(store: Store, name: str = OWNER) -> str:
     check_name(name)
     token = secrets.token_urlsafe(32)
     with store.write() as connection:
-        row = connection.execute("SELECT id, role FROM assessor WHERE name = ?", (name,)).fetchone()
+        row = connection.row("SELECT id, role FROM assessor WHERE name = ?", name)
         if row is not None and row[1] != OWNER:
             raise InputError(
                 f"{short(name)} has the role {row[1]}: name an owner or a new person with --name"
             )
-        id = _add(connection, name, token, OWNER, None) if row is None else int(row[0])
+        id = _insert_assessor(connection, name, token, OWNER, None) if row is None else int(row[0])
         _set_token(connection, id, token)
         connection.execute("UPDATE assessor SET active = 1 WHERE id = ?", (id,))
         record(connection, "recover", of=id)
     return token
 
 
-def _set_token(connection: sqlite3.Connection, id: int, token: str) -> None:
+def _set_token(connection: StoreConnection, id: int, token: str) -> None:
     try:
-        connection.execute("UPDATE assessor SET token_hash = ? WHERE id = ?", (hashed(token), id))
+        connection.execute(
+            "UPDATE assessor SET token_hash = ? WHERE id = ?", (hash_token(token), id)
+        )
     except sqlite3.IntegrityError:
         raise InputError("this token is the link of somebody else: choose another") from None
 
 
-def _active(connection: sqlite3.Connection, id: object) -> tuple[str, str]:
+def _read_active(connection: StoreConnection, id: object) -> tuple[str, str]:
     """Return the name and role of an active assessor."""
-    if not is_whole(id):
+    if not is_integer(id):
         raise InputError(f"found the assessor {quoted(id)}, expected an id, which is a number")
-    row = connection.execute(
-        "SELECT name, role FROM assessor WHERE id = ? AND active", (id,)
-    ).fetchone()
+    row = connection.row("SELECT name, role FROM assessor WHERE id = ? AND active", id)
     if row is None:
         raise InputError(f"there is no active assessor with the id {quoted(id)}")
     return row[0], row[1]
 
 
-def _check_active_owner(connection: sqlite3.Connection, by: int | None) -> None:
-    """Refuse a change by somebody whose invitation was withdrawn since the request came."""
+def _check_active_owner(connection: StoreConnection, by: int | None) -> None:
+    """Raise InputError if the owner was withdrawn since the request came."""
     if by is None:  # the command line, not a person with a link
         return
-    row = connection.execute(
-        "SELECT 1 FROM assessor WHERE id = ? AND active AND role = ?", (by, OWNER)
-    ).fetchone()
+    row = connection.row("SELECT 1 FROM assessor WHERE id = ? AND active AND role = ?", by, OWNER)
     if row is None:
         raise InputError("your invitation was withdrawn: only active owners change invitations")
 
 
-def _count_owners(connection: sqlite3.Connection) -> int:
-    (count,) = connection.execute(
-        "SELECT count(*) FROM assessor WHERE active AND role = ?", (OWNER,)
-    ).fetchone()
+def _count_owners(connection: StoreConnection) -> int:
+    count = connection.value("SELECT count(*) FROM assessor WHERE active AND role = ?", OWNER)
     return int(count)
 
 
-def hashed(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
+def _parse_assessor(row: tuple[int, str, str, int | None, int, int]) -> Assessor:
     return Assessor(*row[:4], bool(row[4]), row[5])
 
 
 def check_name(name: object) -> None:
-    """Refuse what cannot be the name of an assessor."""
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
-        told = f"expected 1 to {LONGEST_NAME} characters"
-        raise InputError(f"found the assessor's name {quoted(name)}, {told}")
+    """Raise InputError if a name is not valid for an assessor."""
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+        expected = f"expected 1 to {MAX_NAME} characters"
+        raise InputError(f"found the assessor's name {quoted(name)}, {expected}")
     if not name.isprintable() or name != name.strip():
-        told = "expected visible characters, and no blank at the ends"
-        raise InputError(f"found the assessor's name {quoted(name)}, {told}")
+        expected = "expected visible characters, and no blank at the ends"
+        raise InputError(f"found the assessor's name {quoted(name)}, {expected}")
 
 
-def _check(role: str, quota: object) -> None:
+def _check_role_and_quota(role: str, quota: object) -> None:
     _check_role(role, ROLES)
-    if quota is not None and (not is_whole(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
+    if quota is not None and (not is_integer(quota) or not 1 <= quota < 2**53):  # type: ignore[operator]
         raise InputError(f"quota={quoted(quota)}: expected a whole number, 1 or more")
 
 
-def _check_role(role: str, known: Collection[str]) -> None:
-    if role not in known:
-        raise InputError(f"found the role {short(role)}, expected one of {', '.join(known)}")
+def _check_role(role: str, roles: Collection[str]) -> None:
+    if role not in roles:
+        raise InputError(f"found the role {short(role)}, expected one of {', '.join(roles)}")

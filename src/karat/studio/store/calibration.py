@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -13,21 +12,21 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import Reading, json_rows
-from karat.studio.store.assignments import shown_in
-from karat.studio.store.imports import comparing
-from karat.studio.store.settings import CalibrationItem, ProjectSettings
+from karat.studio.store.assignments import view_in
+from karat.studio.store.schema import StoreConnection
+from karat.studio.store.settings import CalibrationItem, ProjectSettings, compared_dimensions
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import (
     AssignmentView,
     NuggetView,
     OutputView,
-    first_wrong,
+    first_error,
     is_done,
-    wrong_text,
+    text_error,
 )
 
-LONGEST_TEXT = 100_000
+MAX_TEXT = 100_000
 
 
 class CalibrationScore(NamedTuple):
@@ -40,84 +39,92 @@ class CalibrationScore(NamedTuple):
 
 
 def add_calibration(
-    connection: sqlite3.Connection, settings: ProjectSettings, ids: Iterator[int]
+    connection: StoreConnection, settings: ProjectSettings, ids: Iterator[int]
 ) -> None:
-    """Add the calibration items of a project, with ids among those of other outputs."""
-    (item,) = connection.execute("SELECT max(id) FROM item").fetchone()
-    for number, one in enumerate(settings.calibration, 1):
-        _check_known_answer(one, number, settings)
+    """Add the calibration items of a project; their output ids mix with others."""
+    item = connection.value("SELECT max(id) FROM item")
+    for number, entry in enumerate(settings.calibration, 1):
+        _check_known_answer(entry, number, settings)
         connection.execute(
             "INSERT INTO item (id, source, refs, ord, outputs, calibration) "
             "VALUES (?, ?, ?, ?, ?, 1)",
-            (item + number, one.source, json.dumps(one.references), item, len(one.outputs)),
+            (item + number, entry.source, json.dumps(entry.references), item, len(entry.outputs)),
         )
-        own = sorted(next(ids) for _ in one.outputs)  # in the order of the known answer
+        output_ids = sorted(next(ids) for _ in entry.outputs)  # in the order of the known answer
         connection.executemany(
             "INSERT INTO output (id, item, system, text, hash) VALUES (?, ?, '', ?, ?)",
             [
                 (id, item + number, text, sha256(text.encode("utf-8")).hexdigest())
-                for id, text in zip(own, one.outputs, strict=True)
+                for id, text in zip(output_ids, entry.outputs, strict=True)
             ],
         )
         connection.executemany(
             "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
             [
                 (item + number, n.id, n.importance, json.dumps(n.descriptions))
-                for n in _nugget_views(one)
+                for n in _nugget_views(entry)
             ],
         )
         connection.execute(
             "INSERT INTO unit (task, item, outputs, round, answer) VALUES (?, ?, ?, 0, ?)",
-            (one.task, item + number, json.dumps(own), json.dumps(one.value, ensure_ascii=False)),
+            (
+                entry.task,
+                item + number,
+                json.dumps(output_ids),
+                json.dumps(entry.value, ensure_ascii=False),
+            ),
         )
 
 
-def _nugget_views(one: CalibrationItem) -> list[NuggetView]:
-    return [NuggetView(str(k), "vital", (text,)) for k, text in enumerate(one.nuggets, 1)]
+def _nugget_views(entry: CalibrationItem) -> list[NuggetView]:
+    return [NuggetView(str(k), "vital", (text,)) for k, text in enumerate(entry.nuggets, 1)]
 
 
-def _check_known_answer(one: CalibrationItem, number: int, settings: ProjectSettings) -> None:
-    """Refuse a known answer that nobody could give."""
-    task = TASKS[one.task]
-    texts = (one.source or "", *one.outputs, *one.references, *one.nuggets)
-    if told := first_wrong([wrong_text("text", text, LONGEST_TEXT) for text in texts]):
-        raise InputError(f"calibration item {number}: {told}")
-    if len(task.targets(range(len(one.outputs)))) != 1:
-        told = "two outputs" if one.task == "pairs" else "one output"
-        raise InputError(f"calibration item {number}: expected {told}")
-    if one.task == "nuggets" and not one.nuggets:
-        told = "expected nuggets, a list of their descriptions"
-        raise InputError(f"calibration item {number}: {told}")
-    outputs = tuple(OutputView(k, text) for k, text in enumerate(one.outputs, 1))
-    shown = AssignmentView(
-        0, one.task, settings.tasks[one.task], outputs, nuggets=tuple(_nugget_views(one))
+def _check_known_answer(entry: CalibrationItem, number: int, settings: ProjectSettings) -> None:
+    """Raise InputError if a known answer is not a valid answer."""
+    task = TASKS[entry.task]
+    texts = (entry.source or "", *entry.outputs, *entry.references, *entry.nuggets)
+    if error := first_error([text_error("text", text, MAX_TEXT) for text in texts]):
+        raise InputError(f"calibration item {number}: {error}")
+    if len(task.targets(range(len(entry.outputs)))) != 1:
+        raise InputError(f"calibration item {number}: expected {task.outputs_per_unit}")
+    if task.needs_nuggets and not entry.nuggets:
+        error = "expected nuggets, a list of their descriptions"
+        raise InputError(f"calibration item {number}: {error}")
+    outputs = tuple(OutputView(k, text) for k, text in enumerate(entry.outputs, 1))
+    view = AssignmentView(
+        0, entry.task, settings.tasks[entry.task], outputs, nuggets=tuple(_nugget_views(entry))
     )
-    told = task.check(one.value, shown) or ("" if is_done(one.value) else "the answer is a draft")
-    if told:
-        raise InputError(f"calibration item {number}: {told}")
-    if (dimensions := comparing(settings.tasks)) and not (one.source or any(one.references)):
-        told = f"{short(dimensions[0])} compares an output with another text"
-        raise InputError(f"calibration item {number}: {told}: add source or references")
+    error = task.find_error(entry.value, view) or (
+        "" if is_done(entry.value) else "the answer is a draft"
+    )
+    if error:
+        raise InputError(f"calibration item {number}: {error}")
+    if (dimensions := compared_dimensions(settings.tasks)) and not (
+        entry.source or any(entry.references)
+    ):
+        error = f"{short(dimensions[0])} compares an output with another text"
+        raise InputError(f"calibration item {number}: {error}: add source or references")
 
 
 def calibration_scores(store: Store) -> list[CalibrationScore]:
     """Return the score of every assessor who judged a calibration unit."""
     with store.read() as connection:
-        rows = connection.execute(
+        rows = connection.rows(
             "SELECT assessor.name, assignment.id, value, answer FROM assignment "
             "JOIN unit ON unit.id = unit JOIN judgement ON judgement.id = assignment.judged "
             "JOIN assessor ON assessor.id = assignment.assessor "
             "WHERE answer IS NOT NULL ORDER BY assessor.id, assignment.id"
-        ).fetchall()
-        found: dict[str, list[float]] = {}
+        )
+        scores: dict[str, list[float]] = {}
         for name, assignment, value, answer in rows:
-            shown = shown_in(connection, assignment)
-            found.setdefault(name, []).append(_compare_answers(shown, json.loads(value), answer))
-    return [CalibrationScore(name, len(own), fmean(own)) for name, own in found.items()]
+            view = view_in(connection, assignment)
+            scores.setdefault(name, []).append(_compare_answers(view, json.loads(value), answer))
+    return [CalibrationScore(name, len(values), fmean(values)) for name, values in scores.items()]
 
 
-def _compare_answers(shown: AssignmentView, value: Mapping[str, Any], answer: str) -> float:
-    return TASKS[shown.task].likeness(value, json.loads(answer), shown)
+def _compare_answers(view: AssignmentView, value: Mapping[str, Any], answer: str) -> float:
+    return TASKS[view.task].likeness(value, json.loads(answer), view)
 
 
 _REQUIRED = ("outputs", "value")
@@ -128,20 +135,20 @@ _FIELDS = (*_REQUIRED, "source", "references", "nuggets")
 def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[CalibrationItem, ...]:
     """Return the calibration items of a file, for the task of a project."""
     reading = Reading()
-    found = []
+    entries = []
     for place, row in json_rows(Path(path), reading):
-        if told := next(_find_problems(row), ""):
-            raise InputError(f"{place}: {told}")
+        if error := next(_find_problems(row), ""):
+            raise InputError(f"{place}: {error}")
         texts = {name: tuple(row.get(name, ())) for name in _LISTS}
-        found.append(CalibrationItem(task, value=row["value"], source=row.get("source"), **texts))
+        entries.append(CalibrationItem(task, value=row["value"], source=row.get("source"), **texts))
     reading.check()
-    if not found:
+    if not entries:
         raise InputError(f"{os.fspath(path)}: expected calibration items, one JSON object a line")
-    return tuple(found)
+    return tuple(entries)
 
 
 def _find_problems(row: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the members of an object."""
+    """Yield the errors of a calibration item."""
     for name in _REQUIRED:
         if name not in row:
             yield f"{name} is missing: expected {' and '.join(_REQUIRED)}"
@@ -157,4 +164,4 @@ def _find_problems(row: dict[str, Any]) -> Iterator[str]:
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import isfinite
@@ -11,8 +10,9 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.reading import Place
+from karat.studio.store.schema import StoreConnection
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_whole
+from karat.studio.tasks.task import is_integer
 
 HIDDEN = {"assessor": ("token_hash",)}
 
@@ -29,7 +29,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return is_whole(value) or (isinstance(value, float) and isfinite(value))
+    return is_integer(value) or (isinstance(value, float) and isfinite(value))
 
 
 def _is_object(value: Any) -> bool:
@@ -50,12 +50,12 @@ def _is_time(value: Any) -> bool:
 
 _OBJECT = Kind("an object", _is_object)
 _TEXTS = Kind("a list of texts", _listed(_is_text))
-_IDS = Kind("a list of whole numbers", _listed(is_whole))
+_IDS = Kind("a list of whole numbers", _listed(is_integer))
 _SOME_IDS = Kind("a list of one or more whole numbers", lambda given: given and _IDS.fits(given))
 _TASK = Kind(f"one of {', '.join(TASKS)}", lambda given: _is_text(given) and given in TASKS)
 _TIME = Kind("a time such as 2026-01-31T12:00:00+00:00", _is_time)
 STORED = {
-    "INTEGER": Kind("a whole number", is_whole),
+    "INTEGER": Kind("a whole number", is_integer),
     "REAL": Kind("a number", _is_number),
     "TEXT": Kind("a text", _is_text),
 }
@@ -86,9 +86,9 @@ class StoreColumn(NamedTuple):
     optional: bool
 
 
-def columns_of(connection: sqlite3.Connection, table: str) -> list[StoreColumn]:
+def read_columns(connection: StoreConnection, table: str) -> list[StoreColumn]:
     """Return the columns of a table that a log has."""
-    rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    rows = connection.rows(f"PRAGMA table_info({table})")
     return [
         StoreColumn(name, _kind(table, name, kind), not (needed or key))
         for _, name, kind, needed, _, key in rows
@@ -114,9 +114,9 @@ def _no_number(name: str) -> Any:
     raise ValueError(name)
 
 
-def wrong_rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+def find_wrong_rows(connection: StoreConnection, table: str) -> Iterator[str]:
     """Yield a sentence for each column of a table that has values of a wrong kind."""
-    columns = columns_of(connection, table)
+    columns = read_columns(connection, table)
     names = ", ".join(column.name for column in columns)
     counts: dict[StoreColumn, int] = {}
     for row in connection.execute(f"SELECT {names} FROM {table}"):
@@ -142,7 +142,7 @@ def _fits(table: str, column: StoreColumn, value: Any) -> bool:
 def check_row(
     place: Place, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
 ) -> None:
-    """Refuse a row with other columns than its table, or with a value of a wrong kind."""
+    """Raise InputError if a row has other columns than its table, or a value of a wrong kind."""
     names = [column.name for column in columns]
     if odd := sorted({*row} ^ {*names}):
         expected = f"expected {', '.join(names)}"

@@ -7,7 +7,7 @@ import random
 _MASK = (1 << 64) - 1
 
 
-def mixed(seed: int, *numbers: int) -> int:
+def mix(seed: int, *numbers: int) -> int:
     """Return a number below 2^53 that depends on a seed and numbers as if drawn at random.
 
     The steps are those of splitmix64 (Steele, Lea and Flood 2014).
@@ -23,8 +23,8 @@ def mixed(seed: int, *numbers: int) -> int:
 
 def share(seed: int, *numbers: int) -> float:
     """Return a number from 0 to below 1, by a seed and numbers."""
-    found: float = mixed(seed, *numbers) / 2**53
-    return found
+    number: float = mix(seed, *numbers) / 2**53
+    return number
 
 
 def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
@@ -42,6 +42,6 @@ NOT_RANDOM = "not random"
 """Begins the reason of items that were chosen otherwise; the store has 1 as their probability."""
 
 
-def drawn_with(probability: float, reason: str) -> float | None:
+def draw_probability(probability: float, reason: str) -> float | None:
     """Return the probability of a draw; None for an item that was not drawn at random."""
     return None if reason.startswith(NOT_RANDOM) else probability

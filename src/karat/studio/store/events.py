@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 
 
@@ -20,18 +20,9 @@ def stamp(time: datetime | None = None) -> str:
     return (time or now()).astimezone(timezone.utc).isoformat(timespec="milliseconds")
 
 
-class Event(NamedTuple):
-    """One thing that happened."""
-
-    time: str
-    assessor: int | None
-    what: str
-    detail: dict[str, Any]
-
-
 def record(
-    connection: sqlite3.Connection,
-    what: str,
+    connection: StoreConnection,
+    event: str,
     assessor: int | None = None,
     time: datetime | None = None,
     **detail: object,
@@ -39,15 +30,8 @@ def record(
     """Store an event, in the transaction of what happened."""
     connection.execute(
         "INSERT INTO event (time, assessor, what, detail) VALUES (?, ?, ?, ?)",
-        (stamp(time), assessor, what, json.dumps(detail, ensure_ascii=False)),
+        (stamp(time), assessor, event, json.dumps(detail, ensure_ascii=False)),
     )
-
-
-def events(store: Store) -> list[Event]:
-    """Return all events, the first one first."""
-    with store.read() as connection:
-        rows = connection.execute("SELECT time, assessor, what, detail FROM event ORDER BY id")
-        return [Event(time, who, what, json.loads(detail)) for time, who, what, detail in rows]
 
 
 _TRAIL_ROWS = """
@@ -84,26 +68,27 @@ class TrailEntry(NamedTuple):
 
     time: str
     assessor: int | None
-    what: str
+    event: str
     detail: dict[str, Any]
 
 
 def trail(store: Store, number: int, size: int) -> tuple[list[TrailEntry], int]:
     """Return the rows of a page, from 1, and how many rows there are."""
     with store.read() as connection:
-        (total,) = connection.execute(f"SELECT count(*) FROM ({_TRAIL_ROWS})").fetchone()
-        rows = connection.execute(
+        total = connection.value(f"SELECT count(*) FROM ({_TRAIL_ROWS})")
+        rows = connection.rows(
             f"{_TRAIL_ROWS} ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT ? OFFSET ?",
-            (size, (number - 1) * size),
-        ).fetchall()
-    return [_entry(*row) for row in rows], total
+            size,
+            (number - 1) * size,
+        )
+    return [_make_entry(*row) for row in rows], total
 
 
-def _entry(
-    time: str, kind: int, id: int, who: int | None, what: str, text: str, segment: str, about: str
+def _make_entry(
+    time: str, kind: int, id: int, who: int | None, event: str, text: str, segment: str, about: str
 ) -> TrailEntry:
-    found = json.loads(text)
+    detail = json.loads(text)
     if kind != 1:
-        return TrailEntry(time, who, WORDS.get(what, what), found)
-    decided = {"decision": found} if found != {} else {}
-    return TrailEntry(time, who, what, {"segment": segment, "about": about, **decided})
+        return TrailEntry(time, who, WORDS.get(event, event), detail)
+    decision = {"decision": detail} if detail != {} else {}
+    return TrailEntry(time, who, event, {"segment": segment, "about": about, **decision})

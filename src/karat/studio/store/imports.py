@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, short
@@ -10,7 +10,8 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress
-from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.settings import ProjectSettings, compared_dimensions
+from karat.studio.tasks import NUGGETS
 
 CONTEXT = 3
 """Segments of the same group that are shown before a segment."""
@@ -36,61 +37,58 @@ class ImportedItem(NamedTuple):
     nuggets: tuple[Nugget, ...] = ()
 
 
-class Imported(NamedTuple):
+class ImportedSet(NamedTuple):
     """A set as a store takes it."""
 
     name: str
     items: Sequence[ImportedItem]
 
 
-def items_of(given: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress) -> Imported:
+def make_import(
+    source: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
+) -> ImportedSet:
     """Return what a set has to judge; one without outputs or what a task needs is refused."""
-    is_nuggets = isinstance(given, NuggetSet)
-    for task in settings.tasks:
-        if (task == "nuggets") and not is_nuggets:
-            raise InputError(f"{short(given.name)} has no nuggets: expected a nugget set")
-    if isinstance(given, NuggetSet):
+    is_nuggets = isinstance(source, NuggetSet)
+    if settings.has(NUGGETS) and not is_nuggets:
+        raise InputError(f"{short(source.name)} has no nuggets: expected a nugget set")
+    if isinstance(source, NuggetSet):
         if settings.predictor is not None:
             raise InputError("a nugget set takes no predictor: leave it out")
-        items = _of_nuggets(given)
+        items = _nugget_items(source)
     else:
-        items = _of_evalset(given, settings, progress)
+        items = _evalset_items(source, settings, progress)
     if not any(item.outputs for item in items):
         lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
-        raise InputError(f"{short(given.name)} has {lacks}, then there is something to judge")
-    _check_compared(given.name, items, settings)
-    return Imported(given.name, items)
+        raise InputError(f"{short(source.name)} has {lacks}, then there is something to judge")
+    _check_compared(source.name, items, settings)
+    return ImportedSet(source.name, items)
 
 
 def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
-    """Refuse a question that compares an output with a text that nobody would see."""
-    dimensions = comparing(settings.tasks)
+    """Raise InputError if a question compares with a text that is not shown."""
+    dimensions = compared_dimensions(settings.tasks)
     if not dimensions:
         return
     show = settings.show
     for item in items:
-        shown = show.source and item.source, show.reference and any(item.references)
-        if item.outputs and not any(shown):
-            told = f"{short(dimensions[0])} compares an output with another text, and segment "
-            raise InputError(f"{told}{short(item.segment)} of {short(name)} {_lacking(item)}")
+        texts = show.source and item.source, show.reference and any(item.references)
+        if item.outputs and not any(texts):
+            problem = f"{short(dimensions[0])} compares an output with another text, and segment "
+            raise InputError(
+                f"{problem}{short(item.segment)} of {short(name)} {_missing_text_advice(item)}"
+            )
 
 
-def _lacking(item: ImportedItem) -> str:
+def _missing_text_advice(item: ImportedItem) -> str:
     """Return what an item has to compare with, and the option that shows it."""
     parts = [("source", item.source), ("reference", any(item.references))]
-    options = [f"--show {part}" for part, found in parts if found]
+    options = [f"--show {part}" for part, has_text in parts if has_text]
     if options:
         return f"shows none: add {' or '.join(options)}"
     return "has neither source nor reference: rate something else, such as fluency"
 
 
-def comparing(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the dimensions whose question is about another text, too."""
-    scales = [scale for given in tasks.values() for scale in given.get("scales", ())]
-    return [scale["dimension"] for scale in scales if scale["compares"]]
-
-
-def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
+def _nugget_items(nuggets: NuggetSet) -> list[ImportedItem]:
     return [
         ImportedItem(
             question.id,
@@ -109,17 +107,17 @@ def _of_nuggets(nuggets: NuggetSet) -> list[ImportedItem]:
     ]
 
 
-def _of_evalset(
+def _evalset_items(
     evalset: EvalSet, settings: ProjectSettings, progress: Progress
 ) -> list[ImportedItem]:
-    predicted = _predicted(evalset, settings, progress)
+    predicted = _predict(evalset, settings, progress)
     columns = list(evalset.systems.items())
     return [
         ImportedItem(
             segment,
             evalset.groups[at] if evalset.groups else None,
             evalset.sources[at] if evalset.sources else None,
-            _context(evalset, at),
+            _context_before(evalset, at),
             evalset.references[at] if evalset.references else (),
             tuple(
                 ImportedOutput(system, text, predicted[k][at] if predicted else None)
@@ -131,7 +129,7 @@ def _of_evalset(
     ]
 
 
-def _context(evalset: EvalSet, at: int) -> str | None:
+def _context_before(evalset: EvalSet, at: int) -> str | None:
     """Return the sources of the segments before one, of the same group."""
     groups, sources = evalset.groups, evalset.sources
     if groups is None or sources is None:
@@ -140,13 +138,13 @@ def _context(evalset: EvalSet, at: int) -> str | None:
     return "\n".join(sources[k] for k in before) or None
 
 
-def _predicted(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
+def _predict(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
     """Return the values of the predictor, systems x segments; None without one."""
     if settings.predictor is None:
         return None
     from karat.estimation.samples import judge_values
 
-    scales = settings.tasks.get("ratings", {}).get("scales", ())
+    scales = settings.rating_scales
     dimension = scales[0]["dimension"] if scales else ""
-    (found,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
-    return found.values.tolist()
+    (predictor,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
+    return predictor.values.tolist()

@@ -1,9 +1,8 @@
-"""Projects: import of what is judged, and the states open, frozen and revealed."""
+"""Projects: import of a set, and the states open, frozen and revealed."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
@@ -12,11 +11,12 @@ from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.studio.store.assignments import settings_of
+from karat.studio.store.assignments import parse_settings
 from karat.studio.store.calibration import add_calibration
 from karat.studio.store.draws import shuffled_ids
 from karat.studio.store.events import record, stamp
-from karat.studio.store.imports import Imported, items_of
+from karat.studio.store.imports import ImportedSet, make_import
+from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
@@ -29,7 +29,7 @@ class Project(NamedTuple):
     """The project of a store."""
 
     name: str
-    made: str
+    created: str
     settings: ProjectSettings
     state: str
     set_digest: str
@@ -40,26 +40,28 @@ class Project(NamedTuple):
 
 def import_set(
     store: Store,
-    given: EvalSet | NuggetSet,
+    source: EvalSet | NuggetSet,
     settings: ProjectSettings,
     progress: Progress = silent,
 ) -> None:
     """Fill an empty store with a set, in one transaction: all of it or nothing."""
-    found = items_of(given, settings, progress)
+    imported = make_import(source, settings, progress)
     try:
-        _fill(store, found, settings, progress)
+        _fill_store(store, imported, settings, progress)
     except UnicodeEncodeError:
-        told = "a text holds half a character (a lone surrogate): expected valid Unicode"
-        raise InputError(f"{found.name}: {told}") from None
+        problem = "a text holds half a character (a lone surrogate): expected valid Unicode"
+        raise InputError(f"{imported.name}: {problem}") from None
 
 
-def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Progress) -> None:
+def _fill_store(
+    store: Store, imported: ImportedSet, settings: ProjectSettings, progress: Progress
+) -> None:
     with store.write() as connection:
-        if connection.execute("SELECT 1 FROM project").fetchone():
+        if connection.row("SELECT 1 FROM project"):
             raise InputError("the store has a project: make another store for another set")
-        digest = digest_of(found)
-        ids = _shuffled_ids(found, settings, digest)
-        _add_items(connection, found, ids, progress)
+        digest = digest_texts(imported)
+        ids = _shuffled_ids(imported, settings, digest)
+        _add_items(connection, imported, ids, progress)
         units = count_units(connection, settings)
         if not units:
             raise InputError("no item has two outputs: pairs need outputs of two systems or more")
@@ -67,26 +69,26 @@ def _fill(store: Store, found: Imported, settings: ProjectSettings, progress: Pr
         add_calibration(connection, settings, ids)
         connection.execute(
             "INSERT INTO project VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-            (found.name, stamp(), settings.to_json(), OPEN, digest, settings.seed, units),
+            (imported.name, stamp(), settings.to_json(), OPEN, digest, settings.seed, units),
         )
-        record(connection, "import", set=found.name, items=len(found.items), units=units)
+        record(connection, "import", set=imported.name, items=len(imported.items), units=units)
 
 
-def _shuffled_ids(found: Imported, settings: ProjectSettings, digest: str) -> Iterator[int]:
+def _shuffled_ids(imported: ImportedSet, settings: ProjectSettings, digest: str) -> Iterator[int]:
     """Return ids of outputs in an order that tells neither systems nor calibration."""
-    known = sum(len(one.outputs) for one in settings.calibration)
-    count = sum(len(item.outputs) for item in found.items) + known
+    n_calibration = sum(len(entry.outputs) for entry in settings.calibration)
+    count = sum(len(item.outputs) for item in imported.items) + n_calibration
     return iter(shuffled_ids(count, settings.seed, digest))
 
 
 def _add_items(
-    connection: sqlite3.Connection, found: Imported, ids: Iterator[int], progress: Progress
+    connection: StoreConnection, imported: ImportedSet, ids: Iterator[int], progress: Progress
 ) -> None:
     """Add items and outputs."""
     outputs = []
-    for start in range(0, len(found.items), BATCH):
-        progress(start, len(found.items), "importing")
-        part = found.items[start : start + BATCH]
+    for start in range(0, len(imported.items), BATCH):
+        progress(start, len(imported.items), "importing")
+        batch = imported.items[start : start + BATCH]
         connection.executemany(
             "INSERT INTO item (id, segment, grp, source, context, refs, ord, outputs) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -97,21 +99,21 @@ def _add_items(
                     i.group,
                     i.source,
                     i.context,
-                    _json(i.references),
+                    _to_json(i.references),
                     at,
                     len(i.outputs),
                 )
-                for at, i in enumerate(part, start + 1)
+                for at, i in enumerate(batch, start + 1)
             ),
         )
-        for at, item in enumerate(part, start + 1):
-            for one in item.outputs:
-                outputs.append((next(ids), at, one.system, one.text, one.predicted))
+        for at, item in enumerate(batch, start + 1):
+            for output in item.outputs:
+                outputs.append((next(ids), at, output.system, output.text, output.predicted))
         connection.executemany(
             "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
             (
-                (at, n.id, n.importance, _json(n.descriptions))
-                for at, item in enumerate(part, start + 1)
+                (at, n.id, n.importance, _to_json(n.descriptions))
+                for at, item in enumerate(batch, start + 1)
                 for n in item.nuggets
             ),
         )
@@ -123,42 +125,42 @@ def _add_items(
             for id, item, system, text, predicted in outputs
         ),
     )
-    progress(len(found.items), len(found.items), "importing")
+    progress(len(imported.items), len(imported.items), "importing")
 
 
-def digest_of(found: Imported) -> str:
+def digest_texts(imported: ImportedSet) -> str:
     """Return the digest of all texts that are judged."""
     digest = sha256()
-    for item in found.items:
-        for one in item.outputs:
-            digest.update(_json([item.segment, one.system, one.text]).encode())
+    for item in imported.items:
+        for output in item.outputs:
+            digest.update(_to_json([item.segment, output.system, output.text]).encode())
     return digest.hexdigest()
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def count_units(connection: sqlite3.Connection, settings: ProjectSettings) -> int:
+def count_units(connection: StoreConnection, settings: ProjectSettings) -> int:
     """Return how many units a project has, without calibration."""
-    sizes = connection.execute(
+    sizes = connection.rows(
         "SELECT outputs, count(*) FROM item WHERE NOT calibration GROUP BY outputs"
-    ).fetchall()
-    each = [
+    )
+    counts = [
         len(TASKS[task].targets(range(size))) * n for task in settings.tasks for size, n in sizes
     ]
-    return sum(each)
+    return sum(counts)
 
 
-def _add_dimensions(connection: sqlite3.Connection, settings: ProjectSettings) -> None:
-    scales = list(_scales(settings.tasks.values()))
+def _add_dimensions(connection: StoreConnection, settings: ProjectSettings) -> None:
+    scales = list(_list_scales(settings.tasks.values()))
     connection.executemany(
         "INSERT OR IGNORE INTO dimension (name, settings) VALUES (?, ?)",
-        [(one["dimension"], _json(one)) for one in scales],
+        [(scale["dimension"], _to_json(scale)) for scale in scales],
     )
 
 
-def _scales(tasks: Iterable[object]) -> Iterator[dict[str, object]]:
+def _list_scales(tasks: Iterable[object]) -> Iterator[dict[str, object]]:
     for settings in tasks:
         if isinstance(settings, dict):
             yield from settings.get("scales", ())
@@ -166,14 +168,12 @@ def _scales(tasks: Iterable[object]) -> Iterator[dict[str, object]]:
                 yield settings["scale"]
 
 
-def project_in(connection: sqlite3.Connection) -> Project:
+def project_in(connection: StoreConnection) -> Project:
     """Return the project, within a transaction."""
-    row = connection.execute(
-        "SELECT name, made, settings, state, set_digest, seed, units FROM project"
-    ).fetchone()
+    row = connection.row("SELECT name, made, settings, state, set_digest, seed, units FROM project")
     if row is None:
         raise InputError("the store has no project yet: import a set first")
-    return Project(row[0], row[1], settings_of(row[2]), *row[3:])
+    return Project(row[0], row[1], parse_settings(row[2]), *row[3:])
 
 
 def project(store: Store) -> Project:
@@ -185,22 +185,22 @@ def project(store: Store) -> Project:
 def has_project(store: Store) -> bool:
     """Return whether a set was imported; an import that was cut off leaves nothing."""
     with store.read() as connection:
-        return connection.execute("SELECT 1 FROM project").fetchone() is not None
+        return connection.row("SELECT 1 FROM project") is not None
 
 
 def check_open(
-    connection: sqlite3.Connection, told: str = "judgements are no longer taken"
+    connection: StoreConnection, consequence: str = "judgements are no longer taken"
 ) -> None:
-    """Refuse what writes judgements, or whatever is `told`, once a project is frozen."""
-    row = connection.execute("SELECT state FROM project").fetchone()
+    """Raise InputError with the `consequence` if the project is frozen."""
+    row = connection.row("SELECT state FROM project")
     if row is None:
         raise InputError("the store has no project yet: import a set first")
     if row[0] != OPEN:
-        raise InputError(f"the project is frozen: {told}")
+        raise InputError(f"the project is frozen: {consequence}")
 
 
-def check_blind(connection: sqlite3.Connection) -> None:
-    """Refuse decisions once the systems are revealed."""
+def check_blind(connection: StoreConnection) -> None:
+    """Raise InputError if the systems are revealed."""
     if project_in(connection).state == REVEALED:
         raise InputError("the systems are revealed: a decision would not be blind, none is taken")
 
@@ -220,8 +220,8 @@ def reveal(store: Store, by: int | None = None, anyway: bool = False) -> None:
         if state == REVEALED:
             raise InputError("the systems are revealed already")
         if state == OPEN and not anyway:
-            told = "freeze the project first, or decide to reveal anyway, which ends judging"
-            raise InputError(f"assessors still judge blind: {told}")
+            advice = "freeze the project first, or decide to reveal anyway, which ends judging"
+            raise InputError(f"assessors still judge blind: {advice}")
         connection.execute("UPDATE project SET state = ?", (REVEALED,))
         record(connection, "reveal", by, from_state=state)
 
@@ -232,7 +232,7 @@ def systems(store: Store) -> dict[int, str]:
         state = project_in(connection).state
         if state != REVEALED:
             raise InputError(f"the systems are hidden while the project is {quoted(state)}")
-        rows: Sequence[tuple[int, str]] = connection.execute(
+        rows: Sequence[tuple[int, str]] = connection.rows(
             "SELECT output.id, system FROM output JOIN item ON item.id = item WHERE NOT calibration"
-        ).fetchall()
+        )
     return dict(rows)

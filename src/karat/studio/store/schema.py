@@ -8,10 +8,33 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from karat.errors import InputError
 
 APPLICATION = 0x4B535444  # KSTD
+
+
+class StoreConnection(sqlite3.Connection):
+    """A connection to a store, with short forms of queries."""
+
+    def row(self, query: str, *values: object) -> Any:
+        """Return the first row; None if there is none."""
+        return self.execute(query, values).fetchone()
+
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Return all rows."""
+        return self.execute(query, values).fetchall()
+
+    def value(self, query: str, *values: object) -> Any:
+        """Return the first column of the first row, which must exist."""
+        return self.row(query, *values)[0]
+
+    def insert(self, table: str, **values: object) -> int:
+        """Add a row and return its id."""
+        marks = ", ".join("?" * len(values))
+        query = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+        return int(self.execute(query, (*values.values(),)).lastrowid or 0)
 
 
 class DamagedStore(InputError):
@@ -196,18 +219,18 @@ STEPS: tuple[str, ...] = (_FIRST, _KEY_EDITS)
 
 def statements(script: str) -> list[str]:
     """Return the statements of a script; a trigger has semicolons of its own."""
-    found, part = [], ""
+    complete, statement = [], ""
     for piece in script.split(";"):
-        part += piece + ";"
-        if sqlite3.complete_statement(part):
-            found.append(part)
-            part = ""
-    return found
+        statement += piece + ";"
+        if sqlite3.complete_statement(statement):
+            complete.append(statement)
+            statement = ""
+    return complete
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
+def migrate(connection: StoreConnection, steps: Sequence[str] = STEPS) -> None:
     """Take a store to the newest version, in a transaction that the caller began."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = connection.value("PRAGMA user_version")
     for step in steps[version:]:
         for statement in statements(step):
             connection.execute(statement)

@@ -1,4 +1,4 @@
-"""The settings of a project: tasks, what is shown, and how work is given out."""
+"""The settings of a project: tasks, texts to show, and assignment of work."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.evalset.judgements import Dimension
 from karat.studio.store.schema import DamagedStore
-from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_number, is_whole
+from karat.studio.tasks import RATINGS, TASKS
+from karat.studio.tasks.task import Task, is_integer, is_number
 
-MOST_SEED = 2**53 - 1
-LONGEST_LEASE = 366 * 24 * 3600
+MAX_WHOLE = 2**53 - 1
+MAX_LEASE_SECONDS = 366 * 24 * 3600
 """Seconds: the end of a lease must be a date."""
 
 
@@ -28,7 +29,7 @@ class Show:
 
 @dataclass(frozen=True)
 class CalibrationItem:
-    """Texts with a known answer, mixed in to see how well an assessor judges."""
+    """Texts with a known answer, mix in to see how well an assessor judges."""
 
     task: str
     outputs: tuple[str, ...]
@@ -68,26 +69,50 @@ class ProjectSettings:
             raise InputError(f"a project needs a task: expected one of {', '.join(TASKS)}")
         if unknown := [name for name in self.tasks if name not in TASKS]:
             raise InputError(f"no task {quoted(unknown[0])}: expected one of {', '.join(TASKS)}")
-        full = {name: TASKS[name].settings(given) for name, given in self.tasks.items()}
+        full = {name: TASKS[name].settings(options) for name, options in self.tasks.items()}
         object.__setattr__(self, "tasks", full)
         object.__setattr__(self, "calibration", tuple(self.calibration))
         self._check_numbers()
-        for one in self.calibration:
-            if one.task not in self.tasks:
-                raise InputError(f"calibration: the project has no task {quoted(one.task)}")
+        for entry in self.calibration:
+            if entry.task not in self.tasks:
+                raise InputError(f"calibration: the project has no task {quoted(entry.task)}")
 
     def _check_numbers(self) -> None:
-        for name, least in (("overlap", 1), ("lease_seconds", 1), ("round_items", 1), ("seed", 0)):
-            _check_whole(name, getattr(self, name), least)
-        if self.lease_seconds > LONGEST_LEASE:
-            told = f"expected at most {LONGEST_LEASE:,} seconds, which is a year"
-            raise InputError(f"lease_seconds={self.lease_seconds}: {told}")
+        for name, minimum in (
+            ("overlap", 1),
+            ("lease_seconds", 1),
+            ("round_items", 1),
+            ("seed", 0),
+        ):
+            _check_whole(name, getattr(self, name), minimum)
+        if self.lease_seconds > MAX_LEASE_SECONDS:
+            expected = f"expected at most {MAX_LEASE_SECONDS:,} seconds, which is a year"
+            raise InputError(f"lease_seconds={self.lease_seconds}: {expected}")
         if self.quota is not None:
             _check_whole("quota", self.quota, 1)
         for name in ("random_share", "calibration_rate"):
             share = getattr(self, name)
             if not is_number(share) or not 0 <= share <= 1:
                 raise InputError(f"{name}={quoted(share)}: expected a number from 0 to 1")
+
+    def has(self, task: Task) -> bool:
+        """Return whether the project has a task."""
+        return task.name in self.tasks
+
+    @property
+    def rating_scales(self) -> list[Mapping[str, Any]]:
+        """The scales of ratings; none if the project has no ratings."""
+        return RATINGS.scales(self.tasks.get(RATINGS.name, {}))
+
+    @property
+    def dimensions(self) -> list[Dimension]:
+        """The dimensions in which outputs get values."""
+        dimensions = [
+            dimension
+            for name, settings in self.tasks.items()
+            for dimension in TASKS[name].dimensions(settings)
+        ]
+        return list({dimension.name: dimension for dimension in dimensions}.values())
 
     def to_json(self) -> str:
         """Return the settings as text."""
@@ -97,21 +122,35 @@ class ProjectSettings:
     def from_json(cls, text: str) -> ProjectSettings:
         """Return settings that a store holds."""
         try:
-            found = json.loads(text)
-            found["show"] = Show(**found["show"])
-            found["calibration"] = tuple(_calibration(one) for one in found["calibration"])
-            return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+            values = json.loads(text)
+            values["show"] = Show(**values["show"])
+            values["calibration"] = tuple(
+                _calibration(setting) for setting in values["calibration"]
+            )
+            return cls(
+                **{
+                    setting.name: values[setting.name]
+                    for setting in fields(cls)
+                    if setting.name in values
+                }
+            )
         except (InputError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise DamagedStore(
                 "the settings of the store are damaged: use a copy or an export of it"
             ) from None
 
 
-def _calibration(found: dict[str, Any]) -> CalibrationItem:
-    texts = {name: tuple(found[name]) for name in ("outputs", "references", "nuggets")}
-    return CalibrationItem(**{**found, **texts})
+def _calibration(values: dict[str, Any]) -> CalibrationItem:
+    texts = {name: tuple(values[name]) for name in ("outputs", "references", "nuggets")}
+    return CalibrationItem(**{**values, **texts})
 
 
-def _check_whole(name: str, value: object, least: int) -> None:
-    if not is_whole(value) or not least <= value <= MOST_SEED:  # type: ignore[operator]
-        raise InputError(f"{name}={quoted(value)}: expected a whole number, {least} or more")
+def _check_whole(name: str, value: object, minimum: int) -> None:
+    if not is_integer(value) or not minimum <= value <= MAX_WHOLE:  # type: ignore[operator]
+        raise InputError(f"{name}={quoted(value)}: expected a whole number, {minimum} or more")
+
+
+def compared_dimensions(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the dimensions whose question compares an output with another text."""
+    scales = RATINGS.scales(tasks.get(RATINGS.name, {}))
+    return [scale["dimension"] for scale in scales if scale["compares"]]

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from karat.errors import InputError, KaratError, OutputError, short
 from karat.storage.output import as_path
-from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, migrate
+from karat.studio.store.schema import APPLICATION, STEPS, DamagedStore, StoreConnection, migrate
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
@@ -33,8 +33,8 @@ class ServingLock:
         try:
             self._file: IO[str] = open(self.path, "a+", encoding="ascii")  # noqa: SIM115
         except OSError as error:
-            why = error.strerror or error
-            raise OutputError(f"cannot make the lock {short(self.path)}: {why}") from None
+            reason = error.strerror or error
+            raise OutputError(f"cannot make the lock {short(self.path)}: {reason}") from None
         if not _locked(self._file):
             self._file.seek(0)
             owner = self._file.read(20).strip() or "unknown"
@@ -90,8 +90,8 @@ class Store:
     ) -> None:
         self.path, self._lock, self._only_reads = path, lock, only_reads
         self._may_be_empty = may_be_empty
-        self._own = threading.local()  # the connection that a thread uses right now
-        self._idle: list[sqlite3.Connection] = []
+        self._thread_state = threading.local()  # the connection that a thread uses right now
+        self._idle: list[StoreConnection] = []
         self._closed = False
         self._writing = threading.RLock()
         self._broken = ""
@@ -100,18 +100,18 @@ class Store:
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Store:
         """Make a new store that only its owner can read; a file that exists is refused."""
-        where = as_path("store", path)
+        store_path = as_path("store", path)
         try:
-            make_private(where)
+            make_private(store_path)
         except FileExistsError:
-            raise InputError(f"{short(where)} exists: open it, or name another file") from None
+            raise InputError(f"{short(store_path)} exists: open it, or name another file") from None
         except OSError as error:
-            why = error.strerror or error
-            raise OutputError(f"cannot make the store {short(where)}: {why}") from None
+            reason = error.strerror or error
+            raise OutputError(f"cannot make the store {short(store_path)}: {reason}") from None
         try:
-            return cls._prepared(cls(where, ServingLock(where)))
+            return cls._prepared(cls(store_path, ServingLock(store_path)))
         except BaseException:
-            remove_store(where)
+            remove_store(store_path)
             raise
 
     @classmethod
@@ -125,9 +125,9 @@ class Store:
             exclusive: refuse a store that another process serves.
             may_be_empty: turn an empty file into a store, as a creation that was cut off leaves it.
         """
-        where = _existing(path)
-        lock = ServingLock(where) if exclusive else None
-        return cls._prepared(cls(where, lock, may_be_empty=may_be_empty))
+        store_path = _existing(path)
+        lock = ServingLock(store_path) if exclusive else None
+        return cls._prepared(cls(store_path, lock, may_be_empty=may_be_empty))
 
     @classmethod
     def reading(cls, path: str | PathLike[str]) -> Store:
@@ -167,7 +167,7 @@ class Store:
         try:
             with store.read() as connection:
                 store._check_kind(connection, 0)
-                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                version = connection.value("PRAGMA user_version")
             if version < len(STEPS):
                 with store.write() as connection:
                     migrate(connection)
@@ -195,13 +195,13 @@ class Store:
                 self._lock.release()
 
     @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[StoreConnection]:
         """Give a connection; what it reads is one state of the store."""
-        outer: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        outer: StoreConnection | None = getattr(self._thread_state, "connection", None)
         if outer is not None:  # within a block that reads or writes
             yield outer
             return
-        with self._telling(), self._connected() as connection:
+        with self._explaining_errors(), self._connected() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -210,16 +210,16 @@ class Store:
                     connection.execute("ROLLBACK")
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self) -> Iterator[StoreConnection]:
         """Give a connection in a transaction, which is on the disk when the block has ended.
 
         An exception undoes all of it. A thread that reads or writes cannot begin another.
         """
         if self._only_reads:
             raise InputError(f"{short(self.path)} was opened for reading only")
-        if getattr(self._own, "connection", None) is not None:
+        if getattr(self._thread_state, "connection", None) is not None:
             raise RuntimeError("a transaction within another")
-        with self._writing, self._telling(), self._connected() as connection:
+        with self._writing, self._explaining_errors(), self._connected() as connection:
             if self._broken:
                 raise OutputError(self._broken)
             connection.execute("BEGIN IMMEDIATE")
@@ -233,7 +233,7 @@ class Store:
                 raise
 
     def check_there(self) -> None:
-        """Refuse to go on once the files are no longer those that were opened.
+        """Raise OutputError if the files were deleted, moved or replaced.
 
         SQLite would go on writing to a file that was deleted or replaced, and all of it would be
         lost at the end.
@@ -248,7 +248,7 @@ class Store:
             raise OutputError(self._broken)
 
     def check(self) -> StoreCheck:
-        """Return what the store holds, and what is wrong with it."""
+        """Return the row counts and the problems of the store."""
         from karat.studio.checking import check_store
 
         with self.read() as connection:
@@ -256,47 +256,48 @@ class Store:
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the store to a new file, while it is open and written to."""
-        where = Path(path)
-        if os.path.lexists(where):
-            raise InputError(f"{short(where)} exists: name another file for the copy")
-        part = where.with_name(f"{where.name}.{token_hex(4)}.part")
+        target = Path(path)
+        if os.path.lexists(target):
+            raise InputError(f"{short(target)} exists: name another file for the copy")
+        part = target.with_name(f"{target.name}.{token_hex(4)}.part")
         try:
             make_private(part)
             with closing(sqlite3.connect(part)) as copy, self._connected() as connection:
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
-            part.rename(where)
+            part.rename(target)
         except (OSError, sqlite3.Error) as error:
-            why = getattr(error, "strerror", None) or error
-            raise OutputError(f"cannot write the copy {short(where)}: {why}") from None
+            reason = getattr(error, "strerror", None) or error
+            raise OutputError(f"cannot write the copy {short(target)}: {reason}") from None
         finally:
             for ending in ("", "-journal", "-wal", "-shm"):
                 part.with_name(part.name + ending).unlink(missing_ok=True)
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connected(self) -> Iterator[StoreConnection]:
         """Lend a connection to this thread; threads come and go, connections are used again."""
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._connect()
-        self._own.connection = connection
+        self._thread_state.connection = connection
         try:
             yield connection
         finally:
-            self._own.connection = None
+            self._thread_state.connection = None
             if self._closed:
                 connection.close()
             else:
                 self._idle.append(connection)
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> StoreConnection:
         mode = "ro" if self._only_reads else "rw"
         connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=WAIT,
             isolation_level=None,
+            factory=StoreConnection,
             check_same_thread=False,  # lent to one thread after the other
         )
         connection.execute("PRAGMA foreign_keys = ON")
@@ -305,54 +306,56 @@ class Store:
             connection.execute("PRAGMA synchronous = FULL")
         return connection
 
-    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+    def _is_ours(self, connection: StoreConnection) -> bool:
         """Return whether a file is a store, or empty where that is fine: others are not touched."""
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        application = connection.value("PRAGMA application_id")
         return application == APPLICATION or (self._may_be_empty and _is_empty(connection))
 
-    def _check_kind(self, connection: sqlite3.Connection, least: int) -> None:
+    def _check_kind(self, connection: StoreConnection, min_version: int) -> None:
         if not self._is_ours(connection):
             if _is_empty(connection):
                 raise InputError(f"{short(self.path)} is empty: expected a store of the studio")
             raise InputError(f"{short(self.path)} is a database, but no store of the studio")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if not least <= version <= len(STEPS):
-            told = f"{short(self.path)} is a store of version {version}, this Karat has "
-            todo = "open it with karat studio once" if version < least else "use a newer Karat"
-            raise InputError(f"{told}{len(STEPS)}: {todo}")
+        version = connection.value("PRAGMA user_version")
+        if not min_version <= version <= len(STEPS):
+            problem = f"{short(self.path)} is a store of version {version}, this Karat has "
+            todo = (
+                "open it with karat studio once" if version < min_version else "use a newer Karat"
+            )
+            raise InputError(f"{problem}{len(STEPS)}: {todo}")
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _explaining_errors(self) -> Iterator[None]:
         """Turn errors of SQLite into one sentence each."""
         try:
             yield
         except sqlite3.Error as error:
-            raise self._told(str(error)) from None
+            raise self._explain_error(str(error)) from None
 
-    def _told(self, said: str) -> InputError | OutputError:
+    def _explain_error(self, message: str) -> InputError | OutputError:
         name = short(self.path.name)  # assessors read it: folders are none of their business
-        if "not a database" in said or "malformed" in said:
-            return DamagedStore(f"{name} is no store of the studio, or is damaged ({said})")
-        if "locked" in said or "busy" in said:
+        if "not a database" in message or "malformed" in message:
+            return DamagedStore(f"{name} is no store of the studio, or is damaged ({message})")
+        if "locked" in message or "busy" in message:
             return OutputError(f"{name} is in use by another process: nothing was saved, try again")
-        if "full" in said:
+        if "full" in message:
             return OutputError(
                 f"the disk of {name} is full: nothing was saved; free some space, then save again"
             )
-        if "disk I/O" in said:
+        if "disk I/O" in message:
             # After a failed sync the system may have dropped what it could not write, and the next
             # sync would not tell.
             self._broken = (
-                f"the disk of {name} failed ({said}): nothing more is saved; mend the disk, then "
-                "start the studio again"
+                f"the disk of {name} failed ({message}): nothing more is saved; repair the disk, "
+                "then start the studio again"
             )
             return OutputError(self._broken)
-        return OutputError(f"cannot save in {name} ({said}): nothing was saved")
+        return OutputError(f"cannot save in {name} ({message}): nothing was saved")
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
+def _is_empty(connection: StoreConnection) -> bool:
     """Return whether a database has no tables; a file without content is such a database."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    tables = connection.value("SELECT count(*) FROM sqlite_master")
     return not tables
 
 
@@ -369,10 +372,10 @@ def read_by_others(path: Path) -> bool:
 def _number_of(path: Path) -> tuple[int, int] | None:
     """Return by what the system knows a file, whatever its name; None if it is not there."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def remove_store(path: Path) -> None:
@@ -382,14 +385,16 @@ def remove_store(path: Path) -> None:
 
 
 def _existing(path: str | PathLike[str]) -> Path:
-    where = as_path("store", path)
+    store_path = as_path("store", path)
     try:
-        there, is_folder = where.is_file(), where.is_dir()
-        where = where.resolve() if where.is_symlink() else where  # one lock for all its names
+        is_file, is_folder = store_path.is_file(), store_path.is_dir()
+        store_path = (
+            store_path.resolve() if store_path.is_symlink() else store_path
+        )  # one lock for all its names
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot open the store {short(where)}: {error}") from None
+        raise InputError(f"cannot open the store {short(store_path)}: {error}") from None
     if is_folder:
-        raise InputError(f"{short(where)} is a folder: expected a store of the studio")
-    if not there:
-        raise InputError(f"no such file: {short(where)}; expected a store of the studio")
-    return where
+        raise InputError(f"{short(store_path)} is a folder: expected a store of the studio")
+    if not is_file:
+        raise InputError(f"no such file: {short(store_path)}; expected a store of the studio")
+    return store_path

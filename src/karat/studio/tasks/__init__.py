@@ -1,4 +1,4 @@
-"""Kinds of tasks by name: what is judged, how an answer is checked, what it means."""
+"""Kinds of tasks: what is judged, how an answer is checked, and what it means."""
 
 from __future__ import annotations
 
@@ -8,6 +8,5 @@ from karat.studio.tasks.ratings import RatingTask
 from karat.studio.tasks.spans import SpanTask
 from karat.studio.tasks.task import Task
 
-TASKS: dict[str, Task] = {
-    task.name: task for task in (RatingTask(), PairTask(), SpanTask(), NuggetTask())
-}
+RATINGS, PAIRS, SPANS, NUGGETS = RatingTask(), PairTask(), SpanTask(), NuggetTask()
+TASKS: dict[str, Task] = {task.name: task for task in (RATINGS, PAIRS, SPANS, NUGGETS)}

@@ -8,80 +8,137 @@ In a draft a nugget may have evidence and no label yet.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from karat.errors import quoted, short
+from karat.errors import InputError, quoted, short
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
 from karat.studio.tasks.task import (
     AssignmentView,
-    first_wrong,
+    CurrentAnswer,
+    CurrentDecision,
+    Task,
+    answer_error,
+    check_setting_names,
+    choice_error,
+    first_error,
     is_done,
-    only_known,
-    wrong_choice,
-    wrong_parts,
-    wrong_spans,
+    is_number,
+    spans_error,
 )
 
 LABELS = {"support": SUPPORT, "partial": PARTIAL, "none": NOT}
-MOST_EVIDENCE = 50
+MAX_EVIDENCE = 50
 
 
-class NuggetTask:
+class NuggetTask(Task):
     """One response at a time, with all nuggets of its question."""
 
     name = "nuggets"
+    needs_nuggets = True
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return no settings: there are none."""
-        only_known(self.name, given, ())
+    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return no settings: the task has none."""
+        check_setting_names(self.name, options, ())
         return {}
 
-    def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return each response alone."""
-        return [(one,) for one in outputs]
+    def find_error(self, value: object, view: AssignmentView) -> str:
+        if error := answer_error(value, (self.name,)):
+            return error
+        answer: Any = value
+        labels = answer.get(self.name, {})
+        if not isinstance(labels, dict):
+            return f"found nuggets={quoted(labels)}, expected an object by nugget"
+        in_key = [nugget.id for nugget in view.nuggets]
+        if unknown := [id for id in labels if id not in (*in_key, *view.dropped)]:
+            return f"found the nugget {quoted(unknown[0])}, expected {short(', '.join(in_key))}"
+        text, is_draft = view.outputs[0].text, not is_done(answer)
+        errors = [_label_error(id, label, text, is_draft) for id, label in labels.items()]
+        if error := first_error(errors):
+            return error
+        missing = [id for id in in_key if id not in labels]
+        return f"no label for nugget {short(missing[0])}" if missing and not is_draft else ""
 
-    def check(self, value: object, shown: AssignmentView) -> str:
-        """Return what is wrong with an answer."""
-        if told := wrong_parts(value, ("nuggets",)):
-            return told
-        given: Any = value
-        found = given.get("nuggets", {})
-        if not isinstance(found, dict):
-            return f"found nuggets={quoted(found)}, expected an object by nugget"
-        known = [nugget.id for nugget in shown.nuggets]
-        if unknown := [id for id in found if id not in (*known, *shown.dropped)]:
-            return f"found the nugget {quoted(unknown[0])}, expected {short(', '.join(known))}"
-        text, drafted = shown.outputs[0].text, not is_done(given)
-        wrong = [_wrong_label(id, one, text, drafted) for id, one in found.items()]
-        if told := first_wrong(wrong):
-            return told
-        missing = [id for id in known if id not in found]
-        return f"no label for nugget {short(missing[0])}" if missing and is_done(given) else ""
-
-    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
+    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return the share of nuggets with the known label."""
-        given, known = value["nuggets"], answer["nuggets"]
-        return fmean(given[id]["label"] == known[id]["label"] for id in known)
+        labels, known_labels = value[self.name], answer[self.name]
+        return fmean(labels[id]["label"] == known_labels[id]["label"] for id in known_labels)
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
         """Return 1, 0.5 or 0 for each nugget."""
-        return [(outputs[0], id, LABELS[one["label"]]) for id, one in value["nuggets"].items()]
+        labels = value[self.name].items()
+        return [(outputs[0], id, LABELS[label["label"]]) for id, label in labels]
+
+    def make_answer(self, labels: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an answer with a label for each nugget."""
+        return {self.name: {id: {"label": label} for id, label in labels.items()}}
+
+    def count_values(self, view: AssignmentView) -> int:
+        """Return how many labels a complete answer has."""
+        return len(view.nuggets)
+
+    def without_labels(self, value: Mapping[str, Any], nuggets: set[str]) -> dict[str, Any]:
+        """Return an answer without the labels of some nuggets."""
+        labels = {id: label for id, label in value[self.name].items() if id not in nuggets}
+        return {**value, self.name: labels}
+
+    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+        labels = answer.value[self.name].items()
+        return [(answer.outputs[0], id, label["label"]) for id, label in labels]
+
+    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+        labels = [LABELS[label] for label in values]
+        return max(labels) - min(labels)
+
+    def narrow(self, view: AssignmentView, about: str) -> AssignmentView:
+        return replace(view, nuggets=tuple(nugget for nugget in view.nuggets if nugget.id == about))
+
+    def vote_answer(
+        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
+    ) -> dict[str, Any]:
+        return {self.name: {about: value[self.name][about]}}
+
+    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+        return dict(answer[self.name][about])
+
+    def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
+        fields = value if isinstance(value, dict) else {}
+        label = {key: fields[key] for key in ("label", "evidence") if key in fields}
+        return {self.name: {about: label or {"label": value}}}
+
+    def decided_label(self, decision: CurrentDecision) -> float:
+        """Return 1, 0.5 or 0 for a decision on a nugget."""
+        label = decision.field("label")
+        if isinstance(label, str) and label in LABELS:
+            return LABELS[label]
+        if is_number(label) and label in LABELS.values():
+            return float(label)
+        raise decision.error(", ".join(LABELS))
+
+    def check_decision(
+        self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]
+    ) -> None:
+        if decision.about not in ({nugget.id for nugget in view.nuggets} | {*view.dropped}):
+            raise InputError(
+                f"adjudication {decision.id}: found the nugget {quoted(decision.about)}"
+            )
+        self.decided_label(decision)
 
 
-def _wrong_label(id: str, given: object, text: str, drafted: bool) -> str:
+def _label_error(id: str, label: object, text: str, is_draft: bool) -> str:
     """Return what is wrong with the label and the evidence of one nugget."""
-    where = f"nugget {short(id)}: "
-    if not isinstance(given, dict):
-        return f"{where}found {quoted(given)}, expected an object with label and evidence"
-    if unknown := [key for key in given if key not in ("label", "evidence")]:
-        return f"{where}found the key {quoted(unknown[0])}, expected label and evidence"
-    evidence = given.get("evidence", [])
-    undecided = drafted and "label" not in given
-    told = "" if undecided else wrong_choice("label", given.get("label"), LABELS)
-    told = told or wrong_spans("evidence", evidence, text, MOST_EVIDENCE)
-    if not told and any({*span} != {"start", "end"} for span in evidence):
-        told = "found other keys in the evidence, expected start and end"
-    return told and where + told
+    prefix = f"nugget {short(id)}: "
+    if not isinstance(label, dict):
+        return f"{prefix}found {quoted(label)}, expected an object with label and evidence"
+    if unknown := [key for key in label if key not in ("label", "evidence")]:
+        return f"{prefix}found the key {quoted(unknown[0])}, expected label and evidence"
+    evidence = label.get("evidence", [])
+    may_lack_label = is_draft and "label" not in label
+    error = "" if may_lack_label else choice_error("label", label.get("label"), LABELS)
+    error = error or spans_error("evidence", evidence, text, MAX_EVIDENCE)
+    if not error and any({*span} != {"start", "end"} for span in evidence):
+        error = "found other keys in the evidence, expected start and end"
+    return error and prefix + error

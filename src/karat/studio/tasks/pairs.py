@@ -2,7 +2,7 @@
 
     {"choice": "first", "comment": ""}
 
-`first` is the one shown first or on the left; which output that was stands in the assignment.
+`first` is the output shown first or on the left; the assignment holds the order.
 """
 
 from __future__ import annotations
@@ -12,60 +12,132 @@ from itertools import combinations
 from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.evalset.judgements import Dimension
 from karat.studio.tasks.task import (
     AssignmentView,
+    CurrentAnswer,
+    CurrentDecision,
+    Task,
+    answer_error,
+    check_setting_names,
+    choice_error,
     is_done,
-    only_known,
-    wrong_choice,
-    wrong_parts,
-    wrong_text,
+    text_error,
 )
 
 CHOICES = ("first", "second", "tie")
 FIRST_SHARES = {"first": 1.0, "second": 0.0, "tie": 0.5}
-"""The share of a win that the first output has, by choice."""
+"""Choice -> the share of a win of the first output."""
+WIN = Dimension("win", "higher", 0.0, 1.0, "Share of the comparisons that the output won.")
+CHOICE = "choice"
 _QUESTION = "Which of the two is better?"
 
 
-class PairTask:
+def pair_name(outputs: Sequence[int]) -> str:
+    """Return the subject of a decision on a pair, such as `3-17`."""
+    return "-".join(map(str, sorted(outputs)))
+
+
+class PairTask(Task):
     """Two outputs of one item."""
 
     name = "pairs"
+    outputs_per_unit = "two outputs"
+    decides_outputs = False
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return whether ties are allowed, and the question."""
-        only_known(self.name, given, ("ties", "question"))
-        ties, question = given.get("ties", True), given.get("question", _QUESTION)
+        check_setting_names(self.name, options, ("ties", "question"))
+        ties, question = options.get("ties", True), options.get("question", _QUESTION)
         if not isinstance(ties, bool):
             raise InputError(f"task pairs: found ties={quoted(ties)}, expected true or false")
-        if told := wrong_text("question", question, 2000):
-            raise InputError(f"task pairs: {told}")
+        if error := text_error("question", question, 2000):
+            raise InputError(f"task pairs: {error}")
         return {"ties": ties, "question": question}
+
+    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+        return [WIN]
 
     def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
         """Return all pairs of outputs."""
         return list(combinations(outputs, 2))
 
-    def check(self, value: object, shown: AssignmentView) -> str:
-        """Return what is wrong with an answer."""
-        if told := wrong_parts(value, ("choice",)):
-            return told
-        given: Any = value
-        if "choice" not in given and not is_done(given):
+    def find_error(self, value: object, view: AssignmentView) -> str:
+        if error := answer_error(value, (CHOICE,)):
+            return error
+        answer: Any = value
+        if CHOICE not in answer and not is_done(answer):
             return ""
-        allowed = CHOICES if shown.settings["ties"] else CHOICES[:2]
-        return wrong_choice("choice", given.get("choice"), allowed)
+        choices = CHOICES if view.settings["ties"] else CHOICES[:2]
+        return choice_error(CHOICE, answer.get(CHOICE), choices)
 
-    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
-        """Return 1 for the known choice; the known answer names outputs as the item has them."""
-        better = answer["choice"]
-        if better != "tie" and shown.outputs[0].id > shown.outputs[1].id:  # shown swapped
-            better = CHOICES[1 - CHOICES.index(better)]
-        return float(value["choice"] == better)
+    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
+        """Return 1 for the known choice, which names outputs in the order of their ids."""
+        shown_ids = [output.id for output in view.outputs]
+        return float(value[CHOICE] == _choice_by_id(answer[CHOICE], shown_ids))
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
         """Return the share of a win of each output: 1, 0 or a half."""
-        first = FIRST_SHARES[value["choice"]]
-        return [(outputs[0], "win", first), (outputs[1], "win", 1 - first)]
+        share = FIRST_SHARES[value[CHOICE]]
+        return [(outputs[0], WIN.name, share), (outputs[1], WIN.name, 1 - share)]
+
+    def exported_rows(
+        self, value: Mapping[str, Any], outputs: Sequence[int]
+    ) -> list[tuple[int, str, Any]]:
+        """Return the share of the first output, which implies that of the second."""
+        return self.to_judgements(value, outputs)[:1]
+
+    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+        """Return the better output; None for a tie."""
+        better = dict(zip(CHOICES, answer.outputs, strict=False)).get(answer.value[CHOICE])
+        return [(None, pair_name(answer.outputs), better)]
+
+    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+        if len({*values}) == 1:
+            return 0.0
+        first = min(filter(None, values))
+        shares = {0.5 if better is None else float(better == first) for better in values}
+        return max(shares) - min(shares)
+
+    def vote_answer(
+        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
+    ) -> dict[str, Any]:
+        """Return the choice as if the output with the smaller id had been shown first."""
+        return {CHOICE: _choice_by_id(value[CHOICE], outputs)}
+
+    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+        return {CHOICE: answer[CHOICE]}
+
+    def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
+        return {CHOICE: value.get(CHOICE, value) if isinstance(value, dict) else value}
+
+    def decided_pair(
+        self, decision: CurrentDecision, outputs: Sequence[int]
+    ) -> tuple[tuple[int, int], float]:
+        """Return the two outputs, the smaller id first, and the share of the win of the first."""
+        pairs = {pair_name(pair): (min(pair), max(pair)) for pair in self.targets(outputs)}
+        pair = pairs.get(decision.about)
+        if decision.about == CHOICE and len(pairs) == 1:
+            (pair,) = pairs.values()
+        if pair is None:
+            raise InputError(
+                f"adjudication {decision.id}: found a decision about {quoted(decision.about)}, "
+                f"expected two outputs of the item, such as {next(iter(pairs), '1-2')}"
+            )
+        choice = decision.field(CHOICE)
+        if choice not in CHOICES:
+            raise decision.error(", ".join(CHOICES))
+        return pair, FIRST_SHARES[choice]
+
+    def check_decision(
+        self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]
+    ) -> None:
+        self.decided_pair(decision, outputs)
+
+
+def _choice_by_id(choice: str, outputs: Sequence[int]) -> str:
+    """Translate a choice between shown outputs to one between outputs in the order of ids."""
+    swapped = {"first": "second", "second": "first"}
+    return swapped.get(choice, choice) if outputs[0] > outputs[1] else choice

@@ -1,6 +1,12 @@
 """Ratings: values of an output on one or more scales.
 
 {"ratings": {"quality": 6, "understandability": 5}, "comment": "", "done": true}
+
+The seven-point scales of quality and understandability are those of the evaluation of FERGUS
+(Bangalore, Rambow and Whittaker 2000), with its words for the ends and the middle. The five-point
+scales of adequacy, fluency, dissimilarity and paraphrases are those of Liu, Dahlmeier and Ng
+(2010), which words the ends of the overall score only; the other words are Karat's. Every dimension
+also has a scale from 0 to 100.
 """
 
 from __future__ import annotations
@@ -11,24 +17,30 @@ from statistics import fmean
 from typing import Any
 
 from karat.errors import InputError, quoted, short
+from karat.evalset.judgements import Dimension
 from karat.settings import nearest
 from karat.studio.tasks.task import (
     AssignmentView,
-    first_wrong,
+    CurrentAnswer,
+    CurrentDecision,
+    Task,
+    answer_error,
+    check_setting_names,
+    first_error,
     is_done,
     is_number,
-    only_known,
-    wrong_parts,
-    wrong_text,
+    text_error,
 )
 
-LONGEST_QUESTION = 2000
-MOST_LABELS = 101
+MAX_QUESTION = 2000
+MAX_LABELS = 101
+MAX_RATING = 2.0**32
+"""Values of metrics and people are summed exactly up to this size."""
 
 
 @dataclass(frozen=True)
 class AssessorScale:
-    """A dimension, the values that may be given, and the words for some of them."""
+    """A dimension, the values that assessors may choose, and the words for some of them."""
 
     dimension: str
     low: float
@@ -40,32 +52,32 @@ class AssessorScale:
     labels: Mapping[str, str] = field(default_factory=dict)
     """Value as text -> words."""
     compares: bool = False
-    """Whether the question is about another text, too, which then must be shown."""
+    """Whether the question compares the output with another text, which then must be shown."""
 
     def __post_init__(self) -> None:
-        if problem := self._problem():
-            raise InputError(f"scale {short(self.dimension)}: {problem}")
+        if error := self._find_error():
+            raise InputError(f"scale {short(self.dimension)}: {error}")
 
-    def _problem(self) -> str:
+    def _find_error(self) -> str:
         if not isinstance(self.dimension, str) or not self.dimension.strip():
             return f"found the dimension {quoted(self.dimension)}, expected a name"
         if not all(is_number(end) for end in (self.low, self.high, self.step)):
             return "expected numbers for low, high and step"
         if not self.low < self.high or not 0 < self.step <= self.high - self.low:
-            found = f"found {self.low} to {self.high} in steps of {self.step}"
-            return f"{found}, expected a lower and a higher end and a step that fits between them"
+            problem = f"found {self.low} to {self.high} in steps of {self.step}"
+            return f"{problem}, expected a lower and a higher end and a step that fits between them"
         if self.better not in ("higher", "lower"):
             return f"found better={quoted(self.better)}, expected higher or lower"
-        if not isinstance(self.labels, Mapping) or len(self.labels) > MOST_LABELS:
-            return f"expected labels as an object with at most {MOST_LABELS} values"
-        words = [wrong_text("label", text, 200) for text in self.labels.values()]
-        yes_or_no = isinstance(self.compares, bool)
-        told = f"found compares={quoted(self.compares)}, expected true or false"
-        question = wrong_text("guideline", self.guideline, LONGEST_QUESTION)
-        return first_wrong(["" if yes_or_no else told, question, *words])
+        if not isinstance(self.labels, Mapping) or len(self.labels) > MAX_LABELS:
+            return f"expected labels as an object with at most {MAX_LABELS} values"
+        errors = [text_error("guideline", self.guideline, MAX_QUESTION)]
+        errors += [text_error("label", text, 200) for text in self.labels.values()]
+        if not isinstance(self.compares, bool):
+            errors.insert(0, f"found compares={quoted(self.compares)}, expected true or false")
+        return first_error(errors)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what JSON can hold."""
+        """Return a JSON object."""
         return {**asdict(self), "labels": dict(self.labels)}
 
 
@@ -109,111 +121,174 @@ _WORDS = {
 }
 
 
-def _scales() -> dict[str, AssessorScale]:
-    found = {}
+def _make_scales() -> dict[str, AssessorScale]:
+    scales = {}
     for name, words in _WORDS.items():
-        dimension, points = name.split("-")
+        dimension, _, points = name.partition("-")
         labels = {str(value): text for value, text in words.items()}
         question = _QUESTIONS[dimension]
-        found[name] = AssessorScale(dimension, 1, int(points), guideline=question, labels=labels)
+        scales[name] = AssessorScale(dimension, 1, int(points), guideline=question, labels=labels)
     for dimension, question in _QUESTIONS.items():
-        found[f"{dimension}-100"] = AssessorScale(
-            dimension, 0, 100, guideline=question, labels={"0": "Worst", "100": "Best"}
+        labels = {"0": "Worst", "100": "Best"}
+        if dimension == "dissimilarity":
+            labels = {"0": "The same words", "100": "Changed completely"}
+        scales[f"{dimension}-100"] = AssessorScale(
+            dimension, 0, 100, guideline=question, labels=labels
         )
-    same = {"0": "The same words", "100": "Changed completely"}
-    found["dissimilarity-100"] = replace(found["dissimilarity-100"], labels=same)
-    return {name: replace(one, compares=one.dimension in _COMPARING) for name, one in found.items()}
+    return {
+        name: replace(scale, compares=scale.dimension in _COMPARING)
+        for name, scale in scales.items()
+    }
 
 
-SCALES: dict[str, AssessorScale] = _scales()
+SCALES: dict[str, AssessorScale] = _make_scales()
 """Name, such as `quality-7` -> scale."""
 
 
-def wrong_value(scale: Mapping[str, Any], value: object) -> str:
-    """Return what is wrong with a value; "" if it is on the scale, which settings have as JSON."""
-    if _has(scale, value):
-        return ""
+def rating_error(scale: Mapping[str, Any], value: object) -> str:
+    """Return what is wrong with a value; "" if it is on the scale, a JSON object."""
     low, high, step = scale["low"], scale["high"], scale["step"]
+    if not isinstance(value, bool) and isinstance(value, int | float) and low <= value <= high:
+        n_steps = (value - low) / step
+        if abs(n_steps - round(n_steps)) < 1e-9:
+            return ""
     steps = "" if step == 1 else f" in steps of {step:g}"
-    whole = "a whole number" if step == 1 else "a number"
-    told = f"expected {whole} from {low:g} to {high:g}{steps}"
-    return f"found {short(scale['dimension'])}={quoted(value)}, {told}"
+    kind = "a whole number" if step == 1 else "a number"
+    expected = f"expected {kind} from {low:g} to {high:g}{steps}"
+    return f"found {short(scale['dimension'])}={quoted(value)}, {expected}"
 
 
-def _has(scale: Mapping[str, Any], value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    if not scale["low"] <= value <= scale["high"]:  # nor is what is not a number
-        return False
-    steps = (value - scale["low"]) / scale["step"]
-    return bool(abs(steps - round(steps)) < 1e-9)
+def make_scale(scale: object) -> AssessorScale:
+    """Return a scale from its name, or from the object that an owner wrote."""
+    if isinstance(scale, AssessorScale):
+        return scale
+    if isinstance(scale, Mapping):
+        names = tuple(AssessorScale.__dataclass_fields__)
+        if unknown := [key for key in scale if key not in names]:
+            expected = f"found {quoted(unknown[0])}, expected {', '.join(names)}"
+            raise InputError(f"a scale of the owner's: {expected}")
+        if missing := [key for key in ("dimension", "low", "high") if key not in scale]:
+            raise InputError(f"a scale of the owner's: {missing[0]} is missing")
+        return AssessorScale(**scale)
+    if isinstance(scale, str) and scale in SCALES:
+        return SCALES[scale]
+    suggestion = nearest(str(scale), SCALES) or f" (there are {', '.join(SCALES)})"
+    raise InputError(f"no scale {quoted(scale)}{suggestion}")
 
 
-def scale_of(given: object) -> AssessorScale:
-    """Return a scale by its name, or one that an owner wrote as an object."""
-    if isinstance(given, AssessorScale):
-        return given
-    if isinstance(given, Mapping):
-        known = tuple(AssessorScale.__dataclass_fields__)
-        if unknown := [key for key in given if key not in known]:
-            told = f"found {quoted(unknown[0])}, expected {', '.join(known)}"
-            raise InputError(f"a scale of the owner's: {told}")
-        if lacking := [key for key in ("dimension", "low", "high") if key not in given]:
-            raise InputError(f"a scale of the owner's: {lacking[0]} is missing")
-        return AssessorScale(**given)
-    if isinstance(given, str) and given in SCALES:
-        return SCALES[given]
-    known_names = nearest(str(given), SCALES) or f" (there are {', '.join(SCALES)})"
-    raise InputError(f"no scale {quoted(given)}{known_names}")
+def scale_dimension(scale: Mapping[str, Any]) -> Dimension:
+    """Return the dimension of a scale."""
+    ends = float(scale["low"]), float(scale["high"])
+    return Dimension(scale["dimension"], scale["better"], *ends, scale["guideline"])
 
 
-class RatingTask:
+def scale_range(scale: Mapping[str, Any], values: Sequence[float]) -> float:
+    """Return the range of values as a share of the scale."""
+    return float((max(values) - min(values)) / (scale["high"] - scale["low"]))
+
+
+class RatingTask(Task):
     """One output at a time, on all scales of the project."""
 
     name = "ratings"
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the scales in full; the setting `scales` names them or has them as objects."""
-        only_known(self.name, given, ("scales",))
-        wanted = given.get("scales") or ()
-        if not isinstance(wanted, list | tuple) or not wanted:
+    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the scales in full; the option `scales` has names or objects."""
+        check_setting_names(self.name, options, ("scales",))
+        requested = options.get("scales") or ()
+        if not isinstance(requested, list | tuple) or not requested:
             raise InputError("task ratings: expected scales, such as quality-7 and fluency-5")
-        scales = [scale_of(one) for one in wanted]
-        names = [one.dimension for one in scales]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise InputError(f"task ratings: two scales of {short(twice[0])}: expected one")
-        return {"scales": [one.to_json() for one in scales]}
+        scales = [make_scale(scale) for scale in requested]
+        names = [scale.dimension for scale in scales]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise InputError(f"task ratings: two scales of {short(repeated[0])}: expected one")
+        return {"scales": [scale.to_json() for scale in scales]}
 
-    def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return each output alone."""
-        return [(one,) for one in outputs]
+    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        return list(settings.get("scales", ()))
 
-    def check(self, value: object, shown: AssignmentView) -> str:
-        """Return what is wrong with an answer."""
-        if told := wrong_parts(value, ("ratings",)):
-            return told
-        given: Any = value
-        found = given.get("ratings", {})
-        if not isinstance(found, dict):
-            return f"found ratings={quoted(found)}, expected an object of values by dimension"
-        scales = {one["dimension"]: one for one in shown.settings["scales"]}
-        if unknown := [name for name in found if name not in scales]:
+    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+        return [scale_dimension(scale) for scale in settings["scales"]]
+
+    def find_error(self, value: object, view: AssignmentView) -> str:
+        if error := answer_error(value, (self.name,)):
+            return error
+        answer: Any = value
+        ratings = answer.get(self.name, {})
+        if not isinstance(ratings, dict):
+            return f"found ratings={quoted(ratings)}, expected an object of values by dimension"
+        scales = {scale["dimension"]: scale for scale in view.settings["scales"]}
+        if unknown := [name for name in ratings if name not in scales]:
             return f"found the dimension {quoted(unknown[0])}, expected {', '.join(scales)}"
-        if told := first_wrong([wrong_value(scales[name], found[name]) for name in found]):
-            return told
-        missing = [name for name in scales if name not in found]
-        return f"no value for {short(missing[0])}" if missing and is_done(given) else ""
+        if error := first_error([rating_error(scales[name], ratings[name]) for name in ratings]):
+            return error
+        missing = [name for name in scales if name not in ratings]
+        return f"no value for {short(missing[0])}" if missing and is_done(answer) else ""
 
-    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
+    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return 1 less the mean distance from the known values, as a share of the scale."""
-        ends = {one["dimension"]: (one["low"], one["high"]) for one in shown.settings["scales"]}
-        given, known = value["ratings"], answer["ratings"]
+        scales = {scale["dimension"]: scale for scale in view.settings["scales"]}
+        ratings, known_ratings = value[self.name], answer[self.name]
         return fmean(
-            1 - abs(given[name] - known[name]) / (ends[name][1] - ends[name][0]) for name in known
+            1 - scale_range(scales[name], (ratings[name], known_ratings[name]))
+            for name in known_ratings
         )
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
         """Return the value of each dimension."""
-        return [(outputs[0], name, found) for name, found in value["ratings"].items()]
+        return [(outputs[0], name, rating) for name, rating in value[self.name].items()]
+
+    def make_answer(self, ratings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an answer with a rating for each dimension."""
+        return {self.name: dict(ratings)}
+
+    def count_values(self, view: AssignmentView) -> int:
+        """Return how many ratings a complete answer has."""
+        return len(view.settings["scales"])
+
+    def rate(
+        self, value: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        return [(name, float(rating)) for name, rating in value[self.name].items()]
+
+    def rate_decision(
+        self, decision: CurrentDecision, settings: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        rating = decision.field("value")
+        if not is_number(rating):
+            raise decision.error("a number")
+        return [(decision.about, float(rating))]
+
+    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+        return [*self.to_judgements(answer.value, answer.outputs)]
+
+    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+        scales = {scale["dimension"]: scale for scale in settings["scales"]}
+        return scale_range(scales[about], values)
+
+    def narrow(self, view: AssignmentView, about: str) -> AssignmentView:
+        scales = [scale for scale in view.settings["scales"] if scale["dimension"] == about]
+        return replace(view, settings={**view.settings, "scales": scales})
+
+    def vote_answer(
+        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
+    ) -> dict[str, Any]:
+        return {self.name: {about: value[self.name][about]}}
+
+    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+        return {"value": answer[self.name][about]}
+
+    def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
+        return {self.name: {about: value["value"] if isinstance(value, dict) else value}}
+
+    def check_decision(
+        self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]
+    ) -> None:
+        prefix = f"adjudication {decision.id}"
+        if decision.about not in [scale["dimension"] for scale in view.settings["scales"]]:
+            raise InputError(f"{prefix}: found the dimension {quoted(decision.about)}")
+        ((_, rating),) = self.rate_decision(decision, view.settings)
+        if abs(rating) >= MAX_RATING:
+            raise InputError(f"{prefix}: found {quoted(decision.value)}, expected a rating")

@@ -3,30 +3,40 @@
     {"spans": [{"start": 0, "end": 4, "severity": "major", "category": "Accuracy/Omission"}],
      "score": 70}
 
-Offsets count Unicode code points of the output as it was sent; spans may overlap.
+Offsets count Unicode code points of the output as it was sent; spans may overlap. The penalty of an
+output is the sum of the weights of MQM files (`mqm`) or of Appraise (`penalty`); there is none if a
+severity of the owner's has no weight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.studio.tasks.ratings import scale_of, wrong_value
+from karat.evalset.formats.appraise import WEIGHTS as ESA_WEIGHTS
+from karat.evalset.formats.wmt import WEIGHTS, weight_of
+from karat.evalset.judgements import Dimension
+from karat.studio.tasks.ratings import make_scale, rating_error, scale_dimension, scale_range
 from karat.studio.tasks.task import (
     AssignmentView,
-    first_wrong,
+    CurrentAnswer,
+    CurrentDecision,
+    Task,
+    answer_error,
+    check_setting_names,
+    choice_error,
+    first_error,
     is_done,
     marked_characters,
-    only_known,
     overlap_f1,
-    wrong_choice,
-    wrong_parts,
-    wrong_spans,
-    wrong_text,
+    spans_error,
+    text_error,
 )
 
-MOST_SPANS = 200
+MAX_SPANS = 200
 SCHEMES = ("mqm", "esa")
 SEVERITIES = {"mqm": ("neutral", "minor", "major", "critical"), "esa": ("minor", "major")}
 CATEGORIES = (
@@ -48,52 +58,59 @@ CATEGORIES = (
     "Non-translation",
     "Other",
 )
+_MQM_WEIGHTS = {name.lower(): weight for name, weight in WEIGHTS.items()}
 
 
-class SpanTask:
+class SpanTask(Task):
     """One output at a time, in which errors are marked."""
 
     name = "spans"
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the scheme with its severities, categories and, for ESA, the scale."""
-        only_known(self.name, given, ("scheme", "severities", "categories", "scale"))
-        scheme = given.get("scheme", "mqm")
-        if told := wrong_choice("scheme", scheme, SCHEMES):
-            raise InputError(f"task spans: {told}")
-        severities = _names("severities", given.get("severities", SEVERITIES[scheme]))
-        usual = CATEGORIES if scheme == "mqm" else ()
-        categories = _names("categories", given.get("categories", usual), least=0)
-        scale = given.get("scale", "score-100" if scheme == "esa" else None)
+        check_setting_names(self.name, options, ("scheme", "severities", "categories", "scale"))
+        scheme = options.get("scheme", "mqm")
+        if error := choice_error("scheme", scheme, SCHEMES):
+            raise InputError(f"task spans: {error}")
+        severities = _check_names("severities", options.get("severities", SEVERITIES[scheme]))
+        default_categories = CATEGORIES if scheme == "mqm" else ()
+        categories = options.get("categories", default_categories)
+        scale = options.get("scale", "score-100" if scheme == "esa" else None)
         return {
             "scheme": scheme,
             "severities": severities,
-            "categories": categories,
-            "scale": None if scale is None else scale_of(scale).to_json(),
+            "categories": _check_names("categories", categories, min_names=0),
+            "scale": None if scale is None else make_scale(scale).to_json(),
         }
 
-    def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return each output alone."""
-        return [(one,) for one in outputs]
+    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        return [settings["scale"]] if settings["scale"] else []
 
-    def check(self, value: object, shown: AssignmentView) -> str:
-        """Return what is wrong with an answer."""
-        scored = shown.settings["scale"] is not None
-        if told := wrong_parts(value, ("spans", "score") if scored else ("spans",)):
-            return told
-        given: Any = value
-        spans = given.get("spans", [])
-        if told := wrong_spans("spans", spans, shown.outputs[0].text, MOST_SPANS):
-            return told
-        if told := first_wrong([_wrong_error(span, shown.settings) for span in spans]):
-            return told
-        if "spans" not in given and is_done(given):
+    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+        """Return the score of ESA, and the penalty if all severities have weights."""
+        dimensions = [scale_dimension(scale) for scale in self.scales(settings)]
+        if _has_weights(settings):
+            guideline = "Sum of the weights of the marked errors."
+            dimensions.append(Dimension(_penalty_name(settings), "lower", 0.0, guideline=guideline))
+        return dimensions
+
+    def find_error(self, value: object, view: AssignmentView) -> str:
+        has_score = view.settings["scale"] is not None
+        if error := answer_error(value, ("spans", "score") if has_score else ("spans",)):
+            return error
+        answer: Any = value
+        spans = answer.get("spans", [])
+        if error := spans_error("spans", spans, view.outputs[0].text, MAX_SPANS):
+            return error
+        if error := first_error([_span_error(span, view.settings) for span in spans]):
+            return error
+        if "spans" not in answer and is_done(answer):
             return "no spans: expected a list, which is empty if there is no error"
-        if not scored or ("score" not in given and not is_done(given)):
+        if not has_score or ("score" not in answer and not is_done(answer)):
             return ""
-        return wrong_value(shown.settings["scale"], given.get("score"))
+        return rating_error(view.settings["scale"], answer.get("score"))
 
-    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
+    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return the F1 of the characters that both mark."""
         return overlap_f1(marked_characters(value["spans"]), marked_characters(answer["spans"]))
 
@@ -101,30 +118,121 @@ class SpanTask:
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
         """Return each span, and the score if there is one."""
-        rows: list[tuple[int, str, Any]] = [(outputs[0], "span", one) for one in value["spans"]]
+        rows: list[tuple[int, str, Any]] = [(outputs[0], "span", span) for span in value["spans"]]
         return rows + ([(outputs[0], "score", value["score"])] if "score" in value else [])
 
+    def exported_rows(
+        self, value: Mapping[str, Any], outputs: Sequence[int]
+    ) -> list[tuple[int, str, Any]]:
+        """Return all spans in one row, which an output without errors has too, and the score."""
+        rows = self.to_judgements(value, outputs)
+        return [(outputs[0], "spans", value["spans"]), *(row for row in rows if row[1] != "span")]
 
-def _wrong_error(span: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    def rate(
+        self, value: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        """Return the score of ESA, and the penalty if all severities have weights."""
+        ratings = []
+        if settings["scale"] and "score" in value:
+            ratings.append((settings["scale"]["dimension"], float(value["score"])))
+        if _has_weights(settings):
+            penalty = float(sum(_weight(span, settings["scheme"]) for span in value["spans"]))
+            ratings.append((_penalty_name(settings), penalty))
+        return ratings
+
+    def rate_decision(
+        self, decision: CurrentDecision, settings: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        return self.rate(self.decided_answer(decision), settings)
+
+    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+        """Return spans and their score, which are decided together."""
+        return [(answer.outputs[0], self.name, self.vote_answer(answer.value, "", ()))]
+
+    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+        """Return the larger disagreement: on the places and severities of errors, or the score.
+
+        That on places is 1 less the mean F1 of marked characters over pairs of assessors.
+        """
+        marks = [
+            {(at, span["severity"]) for span in vote["spans"] for at in _offsets(span)}
+            for vote in values
+        ]
+        unshared = 0.0
+        if any(marks):
+            unshared = 1 - fmean(overlap_f1(a, b) for a, b in combinations(marks, 2))
+        scale = settings["scale"]
+        if not scale:
+            return unshared
+        return max(unshared, scale_range(scale, [vote["score"] for vote in values]))
+
+    def vote_answer(
+        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
+    ) -> dict[str, Any]:
+        return {name: value[name] for name in ("spans", "score") if name in value}
+
+    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+        return self.vote_answer(answer, about, ())
+
+    def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
+        return {"spans": value} if isinstance(value, list) else dict(value)
+
+    def decided_answer(self, decision: CurrentDecision) -> dict[str, Any]:
+        """Return a decision on error spans as an answer."""
+        value = decision.value
+        answer = {"spans": value} if isinstance(value, list) else value
+        if not isinstance(answer, dict) or not isinstance(answer.get("spans"), list):
+            raise decision.error("spans")
+        return answer
+
+    def check_decision(
+        self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]
+    ) -> None:
+        if error := self.find_error(self.decided_answer(decision), view):
+            raise InputError(f"adjudication {decision.id}: {error}")
+
+
+def _offsets(span: Mapping[str, Any]) -> range:
+    return range(span["start"], span["end"])
+
+
+def _penalty_name(settings: Mapping[str, Any]) -> str:
+    return "mqm" if settings["scheme"] == "mqm" else "penalty"
+
+
+def _has_weights(settings: Mapping[str, Any]) -> bool:
+    """Return whether all severities have a weight."""
+    weights = _MQM_WEIGHTS if settings["scheme"] == "mqm" else ESA_WEIGHTS
+    return all(name.lower() in weights for name in settings["severities"])
+
+
+def _weight(span: Mapping[str, Any], scheme: str) -> float:
+    severity = str(span["severity"]).lower()
+    if scheme == "esa":
+        return ESA_WEIGHTS[severity]
+    return weight_of(severity, str(span.get("category", "")), _MQM_WEIGHTS) or 0.0
+
+
+def _span_error(span: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     categories = settings["categories"]
-    known = ("start", "end", "severity", *(("category",) if categories else ()), "note")
-    if unknown := [key for key in span if key not in known]:
-        return f"found the key {quoted(unknown[0])} in a span, expected {', '.join(known)}"
-    return first_wrong(
+    keys = ("start", "end", "severity", *(("category",) if categories else ()), "note")
+    if unknown := [key for key in span if key not in keys]:
+        return f"found the key {quoted(unknown[0])} in a span, expected {', '.join(keys)}"
+    return first_error(
         [
-            wrong_choice("severity", span.get("severity"), settings["severities"]),
-            wrong_choice("category", span.get("category"), categories) if categories else "",
-            wrong_text("note", span.get("note", ""), 500),
+            choice_error("severity", span.get("severity"), settings["severities"]),
+            choice_error("category", span.get("category"), categories) if categories else "",
+            text_error("note", span.get("note", ""), 500),
         ]
     )
 
 
-def _names(what: str, given: object, least: int = 1) -> list[str]:
-    """Return a list of names that the owner gave."""
-    names = list(given) if isinstance(given, list | tuple) else []
-    good = all(isinstance(one, str) and 0 < len(one) <= 100 for one in names)
-    if not isinstance(given, list | tuple) or len(names) < least or not good:
-        raise InputError(f"task spans: found {what}={quoted(given)}, expected a list of names")
+def _check_names(setting: str, value: object, min_names: int = 1) -> list[str]:
+    """Return the names that an owner listed; raise InputError if they are wrong."""
+    names = list(value) if isinstance(value, list | tuple) else []
+    are_names = all(isinstance(name, str) and 0 < len(name) <= 100 for name in names)
+    if not isinstance(value, list | tuple) or len(names) < min_names or not are_names:
+        raise InputError(f"task spans: found {setting}={quoted(value)}, expected a list of names")
     if len({*names}) < len(names):
-        raise InputError(f"task spans: a name stands twice among {what}")
+        raise InputError(f"task spans: a name stands twice among {setting}")
     return names

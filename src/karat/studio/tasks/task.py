@@ -1,7 +1,7 @@
-"""The parts that all tasks share: the interface, and checks of the parts of an answer.
+"""The interface of tasks, what they work on, and checks of the parts of an answer.
 
-An answer is a JSON object. Every task takes a `comment` and `done`, which is true unless it says
-otherwise: what is not done is a draft, kept like any answer, and the assignment stays open.
+An answer is a JSON object. Every task takes a `comment` and `done`, which is true by default. An
+answer that is not done is a draft: it is stored like any answer, and the assignment stays open.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
+from karat.evalset.judgements import Dimension
+
+MAX_COMMENT = 2000
+SHARED_KEYS = ("comment", "done")
 
 
 @dataclass(frozen=True)
 class OutputView:
-    """An output without its system; ids are in no order of systems."""
+    """An output without its system; the order of ids does not depend on systems."""
 
     id: int
     text: str
@@ -34,7 +38,7 @@ class NuggetView:
 
 @dataclass(frozen=True)
 class AssignmentView:
-    """All that a browser may know of an assignment."""
+    """Everything that a browser may know of an assignment: texts and questions, no systems."""
 
     assignment: int
     task: str
@@ -51,40 +55,153 @@ class AssignmentView:
     newest: str | None = None
     """The uuid of the newest judgement, which a revision or an undo must name."""
     dropped: tuple[str, ...] = ()
-    """Nuggets that have left the key: their labels are kept, and do not count."""
+    """Nuggets that have left the key: their labels are stored but do not count."""
     edited: bool = False
     """Whether the key of the question was edited."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what JSON can hold."""
+        """Return a JSON object."""
         return asdict(self)
 
 
-LONGEST_COMMENT = 2000
-SHARED = ("comment", "done")
+class CurrentAnswer(NamedTuple):
+    """The newest complete answer to an assignment."""
+
+    id: int
+    uuid: str
+    assessor: int
+    task: str
+    item: int
+    outputs: tuple[int, ...]
+    """In the order shown."""
+    value: Any
+    ms: int
+    time: str
+    reason: str
+    probability: float | None
 
 
-class Task(Protocol):
-    """A kind of task."""
+class CurrentDecision(NamedTuple):
+    """An adjudication that counts.
+
+    It concerns an output and a dimension or nugget (`about`). For error spans `about` is `spans`
+    and the value an answer. For a pair it is `pair_name` of the two outputs, and the value a
+    choice, of which `first` is the output with the smaller id; if an item has a single pair,
+    `choice` is accepted. The value is bare (4, "support", "first") or an object as in an answer.
+    """
+
+    id: int
+    uuid: str
+    task: str
+    item: int
+    output: int | None
+    about: str
+    value: Any
+    assessor: int
+    time: str
+
+    def field(self, name: str) -> Any:
+        """Return a field of the value, or the value itself if it is bare."""
+        return self.value.get(name) if isinstance(self.value, dict) else self.value
+
+    def error(self, expected: str) -> InputError:
+        """Return the error of a value that is not as expected."""
+        return InputError(
+            f"adjudication {self.id}: found {quoted(self.value)} for {quoted(self.about)}, "
+            f"expected {expected}"
+        )
+
+
+class Task:
+    """A kind of task. The defaults are those of a task with one output per assignment."""
 
     name: str
+    outputs_per_unit = "one output"
+    needs_nuggets = False
+    decides_outputs = True
+    """Whether a decision concerns one output."""
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings with their defaults; what is wrong is refused in one sentence."""
+    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings with their defaults; raise InputError if one is wrong."""
+        raise NotImplementedError
+
+    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the scales on which assessors rate."""
+        return []
+
+    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+        """Return the dimensions in which outputs get values."""
+        return []
 
     def targets(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the outputs that are judged together, of those of one item."""
+        """Return which outputs of an item are judged together."""
+        return [(output,) for output in outputs]
 
-    def check(self, value: object, shown: AssignmentView) -> str:
-        """Return what is wrong with an answer, in one sentence; "" if nothing is."""
+    def find_error(self, value: object, view: AssignmentView) -> str:
+        """Return what is wrong with an answer, in one sentence; "" if it is right."""
+        raise NotImplementedError
 
-    def likeness(self, value: Any, answer: Any, shown: AssignmentView) -> float:
+    def likeness(self, value: Any, answer: Any, view: AssignmentView) -> float:
         """Return how far an answer agrees with a known one, from 0 to 1."""
+        raise NotImplementedError
 
     def to_judgements(
         self, value: Mapping[str, Any], outputs: Sequence[int]
     ) -> list[tuple[int, str, Any]]:
-        """Return rows of output id, what is judged of it (a dimension or a nugget) and value."""
+        """Return rows of output id, dimension or nugget, and value."""
+        raise NotImplementedError
+
+    def exported_rows(
+        self, value: Mapping[str, Any], outputs: Sequence[int]
+    ) -> list[tuple[int, str, Any]]:
+        """Return the rows of the CSV export."""
+        return self.to_judgements(value, outputs)
+
+    def rate(
+        self, value: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        """Return dimension and value of the judged output; empty if outputs are not rated alone."""
+        return []
+
+    def rate_decision(
+        self, decision: CurrentDecision, settings: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        """Return dimension and value of a decision on an output."""
+        return []
+
+    # Disputes
+
+    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
+        """Return what can be disputed: output (None for a pair), `about`, and value."""
+        raise NotImplementedError
+
+    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+        """Return how far the values of two or more votes disagree, from 0 to 1."""
+        raise NotImplementedError
+
+    def narrow(self, view: AssignmentView, about: str) -> AssignmentView:
+        """Return the assignment with only the disputed dimension or nugget."""
+        return view
+
+    def vote_answer(
+        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
+    ) -> dict[str, Any]:
+        """Return the disputed part of an assessor's answer, as an answer."""
+        raise NotImplementedError
+
+    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+        """Return the stored value of an adjudicator's answer, without the comment."""
+        raise NotImplementedError
+
+    def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
+        """Return a stored decision as an answer."""
+        raise NotImplementedError
+
+    def check_decision(
+        self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]
+    ) -> None:
+        """Raise InputError if a stored decision on one of an item's outputs is invalid."""
+        raise NotImplementedError
 
 
 def is_done(value: Mapping[str, Any] | None) -> bool:
@@ -92,24 +209,24 @@ def is_done(value: Mapping[str, Any] | None) -> bool:
     return value is not None and value.get("done", True) is True
 
 
-def wrong_parts(value: object, known: Sequence[str]) -> str:
-    """Return what is wrong with the shape of an answer and the parts that all tasks share."""
-    every = (*known, *SHARED)
+def answer_error(value: object, keys: Sequence[str]) -> str:
+    """Return what is wrong with the keys of an answer, its `done` or its `comment`."""
+    allowed = (*keys, *SHARED_KEYS)
     if not isinstance(value, dict):
-        return f"found {quoted(value)}, expected an object with {', '.join(every)}"
-    if unknown := [key for key in value if key not in every]:
-        return f"found the key {quoted(unknown[0])}, expected {', '.join(every)}"
+        return f"found {quoted(value)}, expected an object with {', '.join(allowed)}"
+    if unknown := [key for key in value if key not in allowed]:
+        return f"found the key {quoted(unknown[0])}, expected {', '.join(allowed)}"
     if not isinstance(value.get("done", True), bool):
         return f"found done={quoted(value['done'])}, expected true or false"
-    return wrong_text("comment", value.get("comment", ""), LONGEST_COMMENT)
+    return text_error("comment", value.get("comment", ""), MAX_COMMENT)
 
 
-def wrong_text(name: str, text: object, longest: int) -> str:
+def text_error(name: str, text: object, max_length: int) -> str:
     """Return what is wrong with a text."""
     if not isinstance(text, str):
         return f"found {short(name)}={quoted(text)}, expected a text"
-    if len(text) > longest:
-        return f"the {short(name)} has {len(text):,} characters, expected at most {longest:,}"
+    if len(text) > max_length:
+        return f"the {short(name)} has {len(text):,} characters, expected at most {max_length:,}"
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -117,11 +234,11 @@ def wrong_text(name: str, text: object, longest: int) -> str:
     return ""
 
 
-def wrong_choice(name: str, found: object, known: Collection[str]) -> str:
+def choice_error(name: str, choice: object, choices: Collection[str]) -> str:
     """Return what is wrong with a choice from a list."""
-    if isinstance(found, str) and found in known:
+    if isinstance(choice, str) and choice in choices:
         return ""
-    return f"found {short(name)}={quoted(found)}, expected one of {', '.join(known)}"
+    return f"found {short(name)}={quoted(choice)}, expected one of {', '.join(choices)}"
 
 
 def is_number(value: object) -> bool:
@@ -131,48 +248,48 @@ def is_number(value: object) -> bool:
     return isinstance(value, int) or math.isfinite(value)
 
 
-def is_whole(value: object) -> bool:
+def is_integer(value: object) -> bool:
     """Return whether a value is a whole number, and no truth value."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def first_wrong(sentences: Sequence[str]) -> str:
+def first_error(sentences: Sequence[str]) -> str:
     """Return the first sentence that is not empty."""
     return next(filter(None, sentences), "")
 
 
-def wrong_spans(name: str, spans: object, text: str, most: int) -> str:
-    """Return what is wrong with the places of spans, which count Unicode code points."""
+def spans_error(name: str, spans: object, text: str, max_spans: int) -> str:
+    """Return what is wrong with the offsets of spans, which count Unicode code points."""
     if not isinstance(spans, list):
         return f"found {short(name)}={quoted(spans)}, expected a list"
-    if len(spans) > most:
-        return f"found {len(spans):,} {short(name)}, expected at most {most:,}"
-    return first_wrong([_wrong_place(name, span, len(text)) for span in spans])
+    if len(spans) > max_spans:
+        return f"found {len(spans):,} {short(name)}, expected at most {max_spans:,}"
+    return first_error([_offset_error(name, span, len(text)) for span in spans])
 
 
-def _wrong_place(name: str, span: object, length: int) -> str:
+def _offset_error(name: str, span: object, length: int) -> str:
     if not isinstance(span, dict):
         return f"found {quoted(span)} among {short(name)}, expected objects with start and end"
     start, end = span.get("start"), span.get("end")
-    if is_whole(start) and is_whole(end) and 0 <= start < end <= length:  # type: ignore[operator]
+    if is_integer(start) and is_integer(end) and 0 <= start < end <= length:  # type: ignore[operator]
         return ""
-    found = f"found a span from {quoted(start)} to {quoted(end)}"
-    return f"{found}, expected whole numbers with 0 <= start < end <= {length}"
+    problem = f"found a span from {quoted(start)} to {quoted(end)}"
+    return f"{problem}, expected whole numbers with 0 <= start < end <= {length}"
 
 
 def marked_characters(spans: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Return the places of all characters that spans mark."""
+    """Return the offsets of all characters that spans mark."""
     return set(chain.from_iterable(range(span["start"], span["end"]) for span in spans))
 
 
 def overlap_f1(first: Set[Any], second: Set[Any]) -> float:
-    """Return the F1 of marked characters; 1 where neither marks any."""
+    """Return the F1 of marked characters; 1 if neither marks any."""
     total = len(first) + len(second)
     return 2 * len(first & second) / total if total else 1.0
 
 
-def only_known(task: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuse settings that a task does not have."""
-    if unknown := [key for key in given if key not in known]:
-        some = f"expected {', '.join(known)}" if known else "expected none"
-        raise InputError(f"task {task}: found the setting {quoted(unknown[0])}, {some}")
+def check_setting_names(task: str, options: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise InputError if an option is no setting of the task."""
+    if unknown := [key for key in options if key not in names]:
+        expected = f"expected {', '.join(names)}" if names else "expected none"
+        raise InputError(f"task {task}: found the setting {quoted(unknown[0])}, {expected}")

@@ -30,7 +30,7 @@ class Call(NamedTuple):
     studio: Studio
     who: Assessor
     path: Mapping[str, str]
-    given: Mapping[str, Any]
+    sent: Mapping[str, Any]
     """The JSON object that was sent."""
     csrf: str
     query: QueryParams
@@ -87,26 +87,28 @@ def _respond(
     try:
         who = studio.signed_in(cookie)
         if who is None:
-            return _told("You are not signed in. Open the link that you were given.", 401, as_page)
+            return _error_response(
+                "You are not signed in. Open the link that you were given.", 401, as_page
+            )
         if who.role not in roles:
-            raise NotAllowed(f"this page is for {_those(roles)} only: you are an {who.role}")
-        given = {} if body is None else parse(body)
+            raise NotAllowed(f"this page is for {_join_roles(roles)} only: you are an {who.role}")
+        sent = {} if body is None else parse(body)
         csrf = studio.sessions.csrf(cookie)
-        call = Call(studio, who, request.path_params, given, csrf, request.query_params)
+        call = Call(studio, who, request.path_params, sent, csrf, request.query_params)
         with studio.store.intact():
             answer = handler(call)
             return answer if isinstance(answer, Response) else JSONResponse(answer)
     except InputError as error:
-        return _told(str(error), _REFUSED.get(type(error), 422), as_page)
+        return _error_response(str(error), _REFUSED.get(type(error), 422), as_page)
     except KaratError as error:  # nothing was saved: the client keeps it and tries again
-        return _told(str(error), 503, as_page)
+        return _error_response(str(error), 503, as_page)
 
 
-def _those(roles: Collection[str]) -> str:
+def _join_roles(roles: Collection[str]) -> str:
     return " and ".join(f"{role}s" for role in roles)
 
 
-def _told(sentence: str, status: int, as_page: bool) -> Response:
+def _error_response(sentence: str, status: int, as_page: bool) -> Response:
     if as_page:
         return message_page(sentence, status)
     return JSONResponse({"error": sentence}, status)
@@ -123,52 +125,52 @@ def absent() -> Iterator[None]:
         raise NotThere(str(error)) from None
 
 
-def only(given: Mapping[str, Any], *names: str) -> None:
-    """Refuse keys that a request does not have."""
-    if unknown := [key for key in given if key not in names]:
-        told = f"expected {', '.join(names)}" if names else "expected none"
-        raise InputError(f"found the key {quoted(unknown[0])}, {told}")
+def only(sent: Mapping[str, Any], *names: str) -> None:
+    """Raise InputError for unknown keys in a request."""
+    if unknown := [key for key in sent if key not in names]:
+        expected = f"expected {', '.join(names)}" if names else "expected none"
+        raise InputError(f"found the key {quoted(unknown[0])}, {expected}")
 
 
-LONGEST = 500
+MAX_QUERY = 500
 """Characters of a text."""
 
 
-def text_of(call: Call, name: str) -> str:
+def query_text(call: Call, name: str) -> str:
     """Return a text; "" if there is none."""
-    found = call.query.get(name, "")
-    if len(found) > LONGEST:
-        raise InputError(f"{name}: found {len(found):,} characters, expected at most {LONGEST}")
-    return found
+    text = call.query.get(name, "")
+    if len(text) > MAX_QUERY:
+        raise InputError(f"{name}: found {len(text):,} characters, expected at most {MAX_QUERY}")
+    return text
 
 
 def page_number(call: Call) -> int:
     """Return the number of a page, from 1."""
-    text = text_of(call, "page") or "1"
+    text = query_text(call, "page") or "1"
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise InputError(f"found the page {quoted(text)}, expected a number")
     return int(text)
 
 
-def number_of(call: Call, name: str) -> float | None:
+def query_number(call: Call, name: str) -> float | None:
     """Return a finite number; None if there is none."""
-    text = text_of(call, name).strip()
+    text = query_text(call, name).strip()
     if not text:
         return None
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(f"{name}: found {quoted(text)}, expected a number")
-    return found
+    return number
 
 
 def staff_page(call: Call, template: str, **values: object) -> Response:
     """Return a page with the links that its reader may follow."""
-    found = project(call.studio.store)
+    current_project = project(call.studio.store)
     shared: dict[str, Any] = {
-        "project": found,
+        "project": current_project,
         "who": call.who,
         "csrf": call.csrf,
         "links": _links(call),
@@ -178,17 +180,17 @@ def staff_page(call: Call, template: str, **values: object) -> Response:
 
 def _links(call: Call) -> dict[str, str]:
     """Return address -> title of the pages that somebody may open."""
-    found = {"/": "Judge"}
+    titles = {"/": "Judge"}
     if call.who.role != "assessor":
-        found["/adjudicate"] = "Adjudicate"
+        titles["/adjudicate"] = "Adjudicate"
     if may_edit(call.studio.store, call.who.role):
-        found["/key"] = "Key"
+        titles["/key"] = "Key"
     if may_browse(call):
-        titles = {"": "Segments", "/outputs": "Outputs", "/reports": "Reports"}
-        found |= {f"/browse{path}": title for path, title in titles.items()}
+        pages = {"": "Segments", "/outputs": "Outputs", "/reports": "Reports"}
+        titles |= {f"/browse{path}": title for path, title in pages.items()}
     if call.who.role == "owner":
-        found["/owner"] = "Owner"
-    return found
+        titles["/owner"] = "Owner"
+    return titles
 
 
 def may_browse(call: Call) -> bool:
@@ -197,12 +199,12 @@ def may_browse(call: Call) -> bool:
 
 
 def check_may_browse(call: Call) -> None:
-    """Refuse browsing to those who still judge blind."""
+    """Raise NotAllowed for assessors who still judge blind."""
     if not may_browse(call):
         raise NotAllowed("browsing is for the owner until the systems are revealed")
 
 
-def check_revealed(call: Call, what: str) -> None:
-    """Refuse what names systems before the reveal."""
+def check_revealed(call: Call, subject: str) -> None:
+    """Raise NotAllowed before the reveal: `subject` would name systems."""
     if project(call.studio.store).state != REVEALED:
-        raise NotAllowed(f"{what} name the systems: reveal them first")
+        raise NotAllowed(f"{subject} name the systems: reveal them first")

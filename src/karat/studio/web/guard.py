@@ -68,12 +68,12 @@ def _is_address(name: str) -> bool:
     return True
 
 
-LARGEST = 256 * 1024
+MAX_BODY = 256 * 1024
 """Bytes of a body."""
-SLOWEST = 20.0
+MAX_BODY_SECONDS = 20.0
 """Seconds in which a body must have come."""
-DEEPEST = 12
-MOST_DIGITS = 15
+MAX_DEPTH = 12
+MAX_DIGITS = 15
 """Digits of a whole number: browsers hold larger ones inexactly."""
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -90,28 +90,28 @@ class Incomplete(Exception):
 async def read_body(receive: Receive) -> bytes:
     """Return a body, whether or not its length was announced."""
     try:
-        return await asyncio.wait_for(_receive_body(receive), SLOWEST)
+        return await asyncio.wait_for(_receive_body(receive), MAX_BODY_SECONDS)
     except asyncio.TimeoutError:
         raise Incomplete from None
 
 
 async def _receive_body(receive: Receive) -> bytes:
-    found = bytearray()
+    body = bytearray()
     while True:
         message = await receive()
         if message["type"] != "http.request":
             raise Incomplete
-        found += message.get("body", b"")
-        if len(found) > LARGEST:
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
             raise BodyTooLarge
         if not message.get("more_body", False):
-            return bytes(found)
+            return bytes(body)
 
 
 def parse(body: bytes) -> dict[str, Any]:
     """Return a JSON object; anything that two readers could read differently is refused."""
     try:
-        found = json.loads(
+        content = json.loads(
             body.decode("utf-8"),
             object_pairs_hook=_parse_object,
             parse_constant=_reject_constant,
@@ -122,21 +122,21 @@ def parse(body: bytes) -> dict[str, Any]:
         raise InputError("the body is not valid UTF-8: expected JSON in UTF-8") from None
     except RecursionError:
         raise InputError(
-            f"the JSON is nested too deep: expected {DEEPEST} levels at most"
+            f"the JSON is nested too deep: expected {MAX_DEPTH} levels at most"
         ) from None
     except json.JSONDecodeError as error:
         raise InputError(f"the body is not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"found {quoted(found)}, expected a JSON object")
-    _check_json(found, 1)
-    return found
+    if not isinstance(content, dict):
+        raise InputError(f"found {quoted(content)}, expected a JSON object")
+    _check_json(content, 1)
+    return content
 
 
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise InputError("a key stands twice in an object of the JSON: expected each key once")
-    return found
+    return members
 
 
 def _reject_constant(name: str) -> Any:
@@ -144,20 +144,20 @@ def _reject_constant(name: str) -> Any:
 
 
 def _parse_float(text: str) -> float:
-    found = float(text)
-    return found if math.isfinite(found) else _reject_constant(quoted(text))
+    number = float(text)
+    return number if math.isfinite(number) else _reject_constant(quoted(text))
 
 
 def _parse_int(text: str) -> int:
-    if len(text.lstrip("-")) > MOST_DIGITS:
-        raise InputError(f"found the number {quoted(text)}: expected at most {MOST_DIGITS} digits")
+    if len(text.lstrip("-")) > MAX_DIGITS:
+        raise InputError(f"found the number {quoted(text)}: expected at most {MAX_DIGITS} digits")
     return int(text)
 
 
 def _check_json(value: object, depth: int) -> None:
-    """Refuse what is nested too deep, and texts that are not texts."""
-    if depth > DEEPEST:
-        raise InputError(f"the JSON is nested too deep: expected {DEEPEST} levels at most")
+    """Raise InputError for deep nesting and invalid text."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"the JSON is nested too deep: expected {MAX_DEPTH} levels at most")
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, dict):
@@ -171,8 +171,8 @@ def _check_json(value: object, depth: int) -> None:
 
 def _check_text(text: str) -> None:
     if "\0" in text or any(0xD800 <= ord(letter) < 0xE000 for letter in text):
-        told = "a NUL or half a character (a lone surrogate)"
-        raise InputError(f"a text of the JSON holds {told}: expected valid text")
+        problem = "a NUL or half a character (a lone surrogate)"
+        raise InputError(f"a text of the JSON holds {problem}: expected valid text")
 
 
 Scope = MutableMapping[str, Any]
@@ -180,7 +180,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CSRF = "x-karat-csrf"
-MOST_BODIES = 8
+MAX_BODIES = 8
 """Bodies of one assessor that are read at the same time: pages send one after the other."""
 _HEADERS = (
     ("content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
@@ -195,7 +195,7 @@ _HEADERS = (
 HEADERS = tuple((name.encode(), value.encode()) for name, value in _HEADERS)
 _UNKEPT = (b"cache-control", b"no-store")
 _PATH = re.compile(rb"/(?:[A-Za-z0-9_.~-]+/)*[A-Za-z0-9_.~-]*")
-_LONGEST_PATH = 400
+_MAX_PATH = 400
 _TYPES = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
 
 
@@ -203,7 +203,7 @@ class HttpRefusal(NamedTuple):
     """Why a request is refused."""
 
     status: int
-    told: str
+    message: str
 
 
 class Headers:
@@ -220,8 +220,8 @@ class Headers:
 
     def only(self, name: str) -> str:
         """Return the value of a header; "" if there is none or more than one."""
-        found = self.all(name)
-        return found[0] if len(found) == 1 else ""
+        values = self.all(name)
+        return values[0] if len(values) == 1 else ""
 
 
 class Guard:
@@ -236,7 +236,7 @@ class Guard:
         if scope["type"] != "http":  # the server speaks nothing else
             return
         headers = Headers(scope)
-        answer = _hardened(send)
+        answer = _add_headers(send)
         refused = self._refusal(scope, headers)
         if refused or scope["method"] != "POST":
             await (_refuse(answer, refused) if refused else self._app(scope, receive, answer))
@@ -251,13 +251,13 @@ class Guard:
         """Return the body of a write; one assessor cannot keep all places with slow bodies."""
         session = self._sessions.read(self._sessions.cookie_in(headers.all("cookie")))
         sender = session.assessor if session else 0
-        if self._bodies[sender] >= MOST_BODIES:
+        if self._bodies[sender] >= MAX_BODIES:
             return HttpRefusal(429, "too many requests at once: wait until the others are answered")
         self._bodies[sender] += 1
         try:
             return await read_body(receive)
         except BodyTooLarge:
-            return HttpRefusal(413, f"expected a body of at most {LARGEST:,} bytes")
+            return HttpRefusal(413, f"expected a body of at most {MAX_BODY:,} bytes")
         except Incomplete:
             return HttpRefusal(408, "the body did not come to its end")
         finally:
@@ -269,18 +269,18 @@ class Guard:
                 421, "this name does not belong to the studio: use the link as printed"
             )
         path: bytes = scope.get("raw_path") or scope["path"].encode()
-        if not _PATH.fullmatch(path) or len(path) > _LONGEST_PATH or b"/." in path:
+        if not _PATH.fullmatch(path) or len(path) > _MAX_PATH or b"/." in path:
             return HttpRefusal(404, "there is no such page")
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return HttpRefusal(405, "expected GET or POST")
         if scope["method"] == "POST":
-            return _not_ours(headers) or self._forged(headers) or _wrong_body(headers)
+            return _origin_refusal(headers) or self._forged(headers) or _body_refusal(headers)
         if path.startswith(b"/api/") and _from_elsewhere(headers):
             return HttpRefusal(403, "the request comes from another site")
         return None
 
     def _forged(self, headers: Headers) -> HttpRefusal | None:
-        """Refuse a write without the header that only a page of the session knows."""
+        """Reject a write without the CSRF header of the session."""
         cookie = self._sessions.cookie_in(headers.all("cookie"))
         if not self._sessions.is_csrf(headers.only(CSRF), cookie):
             return HttpRefusal(403, "the page is out of date: load it again")
@@ -288,11 +288,11 @@ class Guard:
 
 
 def _from_elsewhere(headers: Headers) -> bool:
-    return any(found not in ("same-origin", "none") for found in headers.all("sec-fetch-site"))
+    return any(site not in ("same-origin", "none") for site in headers.all("sec-fetch-site"))
 
 
-def _not_ours(headers: Headers) -> HttpRefusal | None:
-    """Refuse a write that a page of another origin sends, or that does not say where it is from."""
+def _origin_refusal(headers: Headers) -> HttpRefusal | None:
+    """Reject a write from another origin, or without an origin."""
     host = headers.only("host").lower()
     origin = headers.only("origin").lower()
     if origin not in (f"http://{host}", f"https://{host}") or _from_elsewhere(headers):
@@ -300,27 +300,27 @@ def _not_ours(headers: Headers) -> HttpRefusal | None:
     return None
 
 
-def _wrong_body(headers: Headers) -> HttpRefusal | None:
+def _body_refusal(headers: Headers) -> HttpRefusal | None:
     if not _TYPES.fullmatch(headers.only("content-type")) or headers.all("content-encoding"):
         return HttpRefusal(415, "expected a body of the type application/json")
     lengths = headers.all("content-length")
     if lengths and headers.all("transfer-encoding"):
         return HttpRefusal(400, "the body has two lengths")
-    if any(not text.isdigit() or len(text) > 12 or int(text) > LARGEST for text in lengths):
-        return HttpRefusal(413, f"expected a body of at most {LARGEST:,} bytes")
+    if any(not text.isdigit() or len(text) > 12 or int(text) > MAX_BODY for text in lengths):
+        return HttpRefusal(413, f"expected a body of at most {MAX_BODY:,} bytes")
     return None
 
 
-def _hardened(send: Send) -> Send:
+def _add_headers(send: Send) -> Send:
     """Return a `send` that adds the headers of every answer."""
 
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            own = list(message.get("headers", ()))
-            given = {name for name, _ in own}
+            headers = list(message.get("headers", ()))
+            names = {name for name, _ in headers}
             # Reports bring a policy of their own, which names their scripts and lets in no others.
-            more = [one for one in (*HEADERS, _UNKEPT) if one[0] not in given]
-            message = {**message, "headers": [*own, *more]}
+            missing = [header for header in (*HEADERS, _UNKEPT) if header[0] not in names]
+            message = {**message, "headers": [*headers, *missing]}
         await send(message)
 
     return sending
@@ -337,7 +337,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def _refuse(send: Send, refusal: HttpRefusal) -> None:
-    body = json.dumps({"error": refusal.told}).encode()
+    body = json.dumps({"error": refusal.message}).encode()
     # What is left of a body is not read: the connection ends.
     headers = [
         (b"content-type", b"application/json"),

@@ -22,11 +22,11 @@ _NAMES = (
 def _environment() -> Environment:
     folder = files("karat").joinpath("studio/web/templates")
     texts = {name: folder.joinpath(name).read_text("utf-8") for name in _NAMES}
-    found = Environment(
+    environment = Environment(
         autoescape=True, loader=DictLoader(texts), undefined=StrictUndefined, trim_blocks=True
     )
-    found.filters.update(number=number, words=words, answer=answer, comment=comment)
-    return found
+    environment.filters.update(number=number, words=words, answer=answer, comment=comment)
+    return environment
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -41,8 +41,10 @@ def words(value: object) -> str:
     if isinstance(value, Mapping) and "label" in value:  # of a nugget, with its evidence
         return str(value["label"])
     if isinstance(value, Mapping):
-        given = {key: one for key, one in value.items() if one not in (None, "") and key != "done"}
-        return ", ".join(f"{key}: {words(one)}" for key, one in given.items())
+        fields = {
+            key: field for key, field in value.items() if field not in (None, "") and key != "done"
+        }
+        return ", ".join(f"{key}: {words(field)}" for key, field in fields.items())
     if isinstance(value, list | tuple):
         return "; ".join(map(words, value)) or "none"
     return str(value)
@@ -52,12 +54,17 @@ def answer(value: object) -> str:
     """Return an answer or a decision in words, without its comment."""
     if not isinstance(value, Mapping):
         return str(value)
-    if len(given := {key: one for key, one in value.items() if key not in ("comment", "done")}) > 1:
-        return words(given)
-    found = next(iter(given.values()), "")
-    if isinstance(found, Mapping) and "label" not in found:  # by dimension or nugget
-        return ", ".join(f"{name} {words(one)}" for name, one in found.items())
-    return words(found)
+    if (
+        len(
+            fields := {key: field for key, field in value.items() if key not in ("comment", "done")}
+        )
+        > 1
+    ):
+        return words(fields)
+    content = next(iter(fields.values()), "")
+    if isinstance(content, Mapping) and "label" not in content:  # by dimension or nugget
+        return ", ".join(f"{name} {words(field)}" for name, field in content.items())
+    return words(content)
 
 
 def comment(value: object) -> str:
@@ -72,5 +79,5 @@ def page(template: str, status: int = 200, **values: object) -> HTMLResponse:
 
 def message_page(sentence: str, status: int) -> HTMLResponse:
     """Return a page that says one thing; errors of commands begin small and have no full stop."""
-    told = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
-    return page("message.html", status, told=told)
+    message = f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+    return page("message.html", status, message=message)

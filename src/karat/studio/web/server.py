@@ -45,12 +45,12 @@ async def _missing(request: Request, error: Exception) -> Response:
     return message_page("There is no such page.", 404)
 
 
-MOST_CONNECTIONS = 500
-SLOWEST_HEAD = 10.0
+MAX_CONNECTIONS = 500
+MAX_HEAD_SECONDS = 10.0
 """Seconds in which the head of a request must have come."""
 BACKLOG = 128
 """Connections that are accepted at once, before any of them is looked at."""
-LONGEST_HEAD = 64 * 1024
+MAX_HEAD = 64 * 1024
 """Bytes of the headers of a request: browsers send the cookies of every local application."""
 
 
@@ -58,19 +58,21 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; a port that is taken is refused in one sentence."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio turns off the delay of small packets: 40 ms a request else.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
-        found.listen(BACKLOG)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
     except (OSError, OverflowError, TypeError) as error:
-        found.close()
-        why = getattr(error, "strerror", None) or error
-        told = "choose an address of this machine with --host"
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
+        advice = "choose an address of this machine with --host"
         if getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES):
-            told = "stop the program that uses it, or choose another with --port"
-        raise InputError(f"cannot listen on {short(host)}, port {port} ({why}): {told}") from None
-    return found
+            advice = "stop the program that uses it, or choose another with --port"
+        raise InputError(
+            f"cannot listen on {short(host)}, port {port} ({reason}): {advice}"
+        ) from None
+    return listener
 
 
 class ServerConnection(H11Protocol):
@@ -88,7 +90,7 @@ class ServerConnection(H11Protocol):
         super().connection_made(transport)
         self._since = self.loop.time()
         self._watch()
-        if len(self.connections) >= MOST_CONNECTIONS:
+        if len(self.connections) >= MAX_CONNECTIONS:
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
@@ -99,7 +101,7 @@ class ServerConnection(H11Protocol):
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse malformed bytes, also in the body of a request that is being answered."""
+        """Reject malformed bytes, also in the body of a request in progress."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return
@@ -113,12 +115,20 @@ class ServerConnection(H11Protocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
-        every = [cast(ServerConnection, one) for one in self.connections]
-        taken = [one for one in every if not one.transport.is_closing()]
-        silent = [one for one in taken if one.cycle is None and one is not self]
-        waiting = silent or [one for one in taken if one._is_stalled()]
-        if waiting and len(taken) >= MOST_CONNECTIONS:
-            min(waiting, key=lambda one: one._since).transport.abort()
+        connections = [cast(ServerConnection, connection) for connection in self.connections]
+        open_connections = [
+            connection for connection in connections if not connection.transport.is_closing()
+        ]
+        silent = [
+            connection
+            for connection in open_connections
+            if connection.cycle is None and connection is not self
+        ]
+        waiting = silent or [
+            connection for connection in open_connections if connection._is_stalled()
+        ]
+        if waiting and len(open_connections) >= MAX_CONNECTIONS:
+            min(waiting, key=lambda connection: connection._since).transport.abort()
 
     def _is_stalled(self) -> bool:
         """Return whether a request waits for its own client: for the body, or to be read."""
@@ -132,7 +142,7 @@ class ServerConnection(H11Protocol):
         if self.conn.their_state is not h11.IDLE:
             self._unwatch()
         elif self._timer is None:
-            self._timer = self.loop.call_later(SLOWEST_HEAD, self.transport.abort)
+            self._timer = self.loop.call_later(MAX_HEAD_SECONDS, self.transport.abort)
 
     def _unwatch(self) -> None:
         if self._timer is not None:
@@ -161,8 +171,8 @@ class Server(uvicorn.Server):
             http=ServerConnection,
             backlog=BACKLOG,
             loop="asyncio",
-            limit_concurrency=MOST_CONNECTIONS,
-            h11_max_incomplete_event_size=LONGEST_HEAD,
+            limit_concurrency=MAX_CONNECTIONS,
+            h11_max_incomplete_event_size=MAX_HEAD,
             timeout_graceful_shutdown=3,
         )
         return cls(config, ready)

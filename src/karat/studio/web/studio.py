@@ -18,8 +18,8 @@ from karat.studio.store.assessors import (
     OWNER,
     Assessor,
     active_link,
-    assessor_of,
     assessors,
+    find_assessor,
     invite,
     renew,
 )
@@ -35,7 +35,7 @@ class Keys:
     tokens: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, store: Path) -> Keys:
+    def for_store(cls, store: Path) -> Keys:
         """Read the file of a store, or make it."""
         path = store.with_name(f"{store.name}.keys")
         content = _read_keys(path)
@@ -57,16 +57,16 @@ class Keys:
         content = json.dumps({"key": self.key.hex(), "tokens": self.tokens}, ensure_ascii=False)
         part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}.part")
         try:
-            number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(number, "w", encoding="utf-8") as file:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self.path)
         except OSError as error:
             part.unlink(missing_ok=True)
-            why = error.strerror or error
-            raise OutputError(f"cannot write {short(self.path)}: {why}") from None
+            reason = error.strerror or error
+            raise OutputError(f"cannot write {short(self.path)}: {reason}") from None
 
 
 def _read_keys(path: Path) -> tuple[bytes, dict[str, str]] | None:
@@ -78,20 +78,20 @@ def _read_keys(path: Path) -> tuple[bytes, dict[str, str]] | None:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {short(path)}: {error}") from None
     try:
-        found = json.loads(text)
-        key, tokens = bytes.fromhex(found["key"]), dict(found["tokens"])
+        content = json.loads(text)
+        key, tokens = bytes.fromhex(content["key"]), dict(content["tokens"])
     except (ValueError, TypeError, KeyError, RecursionError):
         key, tokens = b"", {}
     texts = all(isinstance(part, str) for pair in tokens.items() for part in pair)
     if len(key) != 32 or not texts:
-        told = "remove it, and new links are made"
-        raise InputError(f"{short(path)} is not a file of keys of the studio: {told}")
+        advice = "remove it, and new links are made"
+        raise InputError(f"{short(path)} is not a file of keys of the studio: {advice}")
     return key, tokens
 
 
-LASTS = 30 * 24 * 3600
+SESSION_SECONDS = 30 * 24 * 3600
 """Seconds until the link of the invitation is needed again."""
-LONGEST_COOKIE = 200
+MAX_COOKIE = 200
 _MARK = 16
 """Characters of a link's mark."""
 
@@ -118,7 +118,7 @@ class Sessions:
 
     def begin(self, assessor: int, token_hash: str) -> str:
         """Return the cookie's value for an assessor who opened the link with this token hash."""
-        content = f"{assessor}.{int(self.clock()) + LASTS}.{self.mark(token_hash)}"
+        content = f"{assessor}.{int(self.clock()) + SESSION_SECONDS}.{self.mark(token_hash)}"
         return f"{content}.{self._signed('session', content)}"
 
     def mark(self, token_hash: str) -> str:
@@ -128,7 +128,7 @@ class Sessions:
     def read(self, cookie: str) -> Session | None:
         """Return the session of a cookie; None if it is forged, of another studio, or expired."""
         content, _, signature = cookie.rpartition(".")
-        if len(cookie) > LONGEST_COOKIE or not cookie.isascii() or content.count(".") != 2:
+        if len(cookie) > MAX_COOKIE or not cookie.isascii() or content.count(".") != 2:
             return None
         if not hmac.compare_digest(signature, self._signed("session", content)):
             return None
@@ -152,15 +152,15 @@ class Sessions:
         """Return what the page of a session sends with every write."""
         return self._signed("csrf", cookie)
 
-    def is_csrf(self, given: str, cookie: str) -> bool:
+    def is_csrf(self, token: str, cookie: str) -> bool:
         """Return whether a write comes from a page of the session."""
-        return given.isascii() and hmac.compare_digest(given, self.csrf(cookie))
+        return token.isascii() and hmac.compare_digest(token, self.csrf(cookie))
 
     def _signed(self, *parts: str) -> str:
         return hmac.new(self.key, "\n".join(parts).encode(), sha256).hexdigest()
 
 
-LONGEST_TOKEN = 200
+MAX_TOKEN = 200
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,9 @@ class Studio:
 
     def invited(self, token: str) -> Assessor | None:
         """Return whose token it is."""
-        if not token or len(token) > LONGEST_TOKEN:
+        if not token or len(token) > MAX_TOKEN:
             return None
-        return assessor_of(self.store, token)
+        return find_assessor(self.store, token)
 
     def signed_in(self, cookie: str) -> Assessor | None:
         """Return whose session it is; None if it expired or its link was renewed or withdrawn."""
@@ -193,7 +193,7 @@ class Studio:
 
 
 class StudioLink(NamedTuple):
-    """Whose link it is, and the path of it."""
+    """The link of an invitation: name, role and path."""
 
     name: str
     role: str
@@ -205,27 +205,27 @@ def links(studio: Studio, names: Iterable[str], owner_token: str | None = None) 
 
     `owner_token` is the token of the owner's link for as long as the studio is open.
     """
-    known = {one.name for one in assessors(studio.store)}
+    invited = {assessor.name for assessor in assessors(studio.store)}
     for name in dict.fromkeys((OWNER, *names)):
-        if name not in known:
+        if name not in invited:
             role = "owner" if name == OWNER else "assessor"
             studio.keys.add(name, invite(studio.store, name, role))
-    active = [one for one in assessors(studio.store) if one.active]
-    owner = next((one for one in active if one.role == OWNER), None)
+    active = [assessor for assessor in assessors(studio.store) if assessor.active]
+    owner = next((assessor for assessor in active if assessor.role == OWNER), None)
     return [
         StudioLink(
-            one.name,
-            one.role,
-            f"/join/{_token(studio, one, owner_token if one == owner else None)}",
+            assessor.name,
+            assessor.role,
+            f"/join/{_token(studio, assessor, owner_token if assessor == owner else None)}",
         )
-        for one in active
+        for assessor in active
     ]
 
 
 def _token(studio: Studio, who: Assessor, chosen: str | None) -> str:
     """Return the token of an assessor; where it was lost or another was chosen, a new one."""
     token = chosen or studio.keys.tokens.get(who.name, "")
-    holder = assessor_of(studio.store, token) if token else None
+    holder = find_assessor(studio.store, token) if token else None
     if holder is None or holder.id != who.id:
         _, token = renew(studio.store, who.id, token=chosen)
     if chosen is None:

@@ -16,34 +16,34 @@ from karat.studio.browsing import (
     OutputTable,
     Search,
     find_segments,
+    make_output_table,
+    make_page,
     output_letters,
-    output_table,
-    paged,
+    output_table_lines,
     score_names,
     segment,
-    table_lines,
 )
-from karat.studio.export.sets import NUGGETS
-from karat.studio.live.statistics import has_asked
+from karat.studio.live.statistics import has_asked_for_estimates
 from karat.studio.reports import (
-    explanation_page,
     find_report,
     has_references,
-    report_page,
+    render_explanation,
+    render_report,
     reports,
 )
 from karat.studio.store.projects import REVEALED, project, systems
+from karat.studio.tasks import NUGGETS
 from karat.studio.web.calls import (
     Call,
     Handler,
     NotAllowed,
     absent,
     check_may_browse,
-    number_of,
     page_number,
+    query_number,
+    query_text,
     route,
     staff_page,
-    text_of,
 )
 
 
@@ -61,13 +61,13 @@ def browsing(handler: Handler) -> Handler:
 def _segments(call: Call) -> Response:
     store = call.studio.store
     search = Search(
-        *(text_of(call, "q"), text_of(call, "kind") or "all", text_of(call, "dimension")),
-        *(number_of(call, "low"), number_of(call, "high"), text_of(call, "system")),
+        *(query_text(call, "q"), query_text(call, "kind") or "all", query_text(call, "dimension")),
+        *(query_number(call, "low"), query_number(call, "high"), query_text(call, "system")),
     )
-    found = find_segments(store, search, page_number(call))
+    page = find_segments(store, search, page_number(call))
     settings = project(store).settings
     return staff_page(
-        call, "browse.html", found=found, search=search, kinds=KINDS,
+        call, "browse.html", page=page, search=search, kinds=KINDS,
         dimensions=score_names(settings), systems=_systems(call), rest=_rest(call),
     )  # fmt: skip
 
@@ -80,23 +80,23 @@ def _systems(call: Call) -> list[str]:
 
 def _rest(call: Call) -> str:
     """Return the query without the page, for links to other pages."""
-    given = call.query.multi_items()
-    kept = [(key, value) for key, value in given if key != "page" and value]
-    return urlencode([*kept, ("page", "")])
+    items = call.query.multi_items()
+    selected = [(key, value) for key, value in items if key != "page" and value]
+    return urlencode([*selected, ("page", "")])
 
 
 def _segment(call: Call) -> Response:
     with absent():
-        found = segment(call.studio.store, call.number("item"))
-    letters = output_letters(call.studio.store, [found.id])
-    return staff_page(call, "segment.html", found=found, letters=letters)
+        view = segment(call.studio.store, call.number("item"))
+    letters = output_letters(call.studio.store, [view.id])
+    return staff_page(call, "segment.html", segment=view, letters=letters)
 
 
 def _outputs(call: Call) -> Response:
     table, metrics, by, down = _requested_table(call)
-    found = paged(table.ids, page_number(call))
+    page = make_page(table.ids, page_number(call))
     return staff_page(
-        call, "outputs.html", table=table, found=found._replace(rows=table.rows(found.rows)),
+        call, "outputs.html", table=table, page=page._replace(rows=table.rows(page.rows)),
         by=by, down=down, metrics=metrics, offered=OFFERED_METRICS, rest=_rest(call),
         query=urlencode([("metrics", ",".join(metrics)), ("sort", by), ("down", "yes" * down)]),
     )  # fmt: skip
@@ -106,21 +106,21 @@ def _requested_table(call: Call) -> tuple[OutputTable, list[str], str, bool]:
     """Return the table with the metrics and in the order that a query asks for."""
     metrics, by, down = (
         _requested_metrics(call),
-        text_of(call, "sort"),
-        text_of(call, "down") == "yes",
+        query_text(call, "sort"),
+        query_text(call, "down") == "yes",
     )
-    return output_table(call.studio.store, metrics, by, down), metrics, by, down
+    return make_output_table(call.studio.store, metrics, by, down), metrics, by, down
 
 
 def _requested_metrics(call: Call) -> list[str]:
-    given = ",".join(call.query.getlist("metrics")).split(",")
-    return list(dict.fromkeys(name for name in given if name))
+    names = ",".join(call.query.getlist("metrics")).split(",")
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def _table_csv(call: Call) -> Response:
-    shown = {"content-disposition": 'attachment; filename="outputs.csv"'}
-    lines = table_lines(_requested_table(call)[0])
-    return Response("".join(lines), media_type="text/csv; charset=utf-8", headers=shown)
+    headers = {"content-disposition": 'attachment; filename="outputs.csv"'}
+    lines = output_table_lines(_requested_table(call)[0])
+    return Response("".join(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 BROWSE_ROUTES = [
@@ -136,39 +136,41 @@ _SANDBOX = "frame-ancestors 'none'; sandbox allow-scripts"
 
 
 def _reports(call: Call) -> Response:
-    found, shown = reports(call.studio.store), _tells(call)
-    locked = [] if shown else [one for one in found if one.tells]
-    ready = [one for one in found if one not in locked]
+    available, may_tell = reports(call.studio.store), _tells(call)
+    locked = [] if may_tell else [report for report in available if report.tells]
+    ready = [report for report in available if report not in locked]
     return staff_page(call, "reports.html", ready=ready, locked=locked, metrics=_has_metrics(call))
 
 
 def _has_metrics(call: Call) -> bool:
     """Return whether reports lack that a set with references would have."""
-    nuggets_alone = [*project(call.studio.store).settings.tasks] == [NUGGETS]
+    nuggets_alone = [*project(call.studio.store).settings.tasks] == [NUGGETS.name]
     return nuggets_alone or has_references(call.studio.store)
 
 
 def _tells(call: Call) -> bool:
     """Return whether reports may tell which systems lead."""
-    return project(call.studio.store).state == REVEALED or has_asked(call.studio.store, call.who.id)
+    return project(call.studio.store).state == REVEALED or has_asked_for_estimates(
+        call.studio.store, call.who.id
+    )
 
 
 def _report(call: Call) -> Response:
     with absent():
-        found = find_report(call.studio.store, call.path["name"])
-    if found.tells and not _tells(call):
-        told = "ask for estimates on the owner's page, which is recorded"
-        raise NotAllowed(f"this report would tell which systems lead: {told}")
-    return sandboxed(report_page(call.studio.store, found))
+        report = find_report(call.studio.store, call.path["name"])
+    if report.tells and not _tells(call):
+        advice = "ask for estimates on the owner's page, which is recorded"
+        raise NotAllowed(f"this report would tell which systems lead: {advice}")
+    return sandbox_page(render_report(call.studio.store, report))
 
 
 def _explanation(call: Call) -> Response:
-    return sandboxed(
-        explanation_page(call.studio.store, call.number("item"), call.number("output"))
+    return sandbox_page(
+        render_explanation(call.studio.store, call.number("item"), call.number("output"))
     )
 
 
-def sandboxed(page: str) -> Response:
+def sandbox_page(page: str) -> Response:
     """Return a whole page under the policy that it states, in a sandbox."""
     stated = _POLICY.search(page)
     policy = unescape(stated[1]) if stated else "default-src 'none'"

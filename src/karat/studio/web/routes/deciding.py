@@ -12,14 +12,14 @@ from karat.studio.disputes import (
     Target,
     ask_names,
     decide,
-    disputed,
-    disputes,
-    disputes_on,
+    find_disputes,
+    find_disputes_on,
+    view_dispute,
 )
 from karat.studio.export.formats import export_files
 from karat.studio.key_editing import (
     KeyEdit,
-    adjudicators_may,
+    adjudicators_may_edit,
     allow_adjudicators,
     edit_key,
     may_edit,
@@ -34,13 +34,13 @@ from karat.studio.web.calls import (
     NotThere,
     absent,
     only,
+    query_text,
     route,
     staff_page,
-    text_of,
 )
 
 DECIDERS = ("adjudicator", "owner")
-MOST_LISTED = 500
+MAX_LISTED = 500
 TARGET = ("task", "item", "output", "about")
 
 
@@ -50,42 +50,44 @@ def _adjudication_page(call: Call) -> Response:
 
 def _disputes(call: Call) -> dict[str, Any]:
     """Return the list of disputes, largest first; those that are settled only if asked for."""
-    found = disputes(call.studio.store, call.query.get("settled") == "yes")
-    every = disputes(call.studio.store, settled=True)
-    settled = sum(one.settled for one in every)
-    rows = [_list_row(one) for one in found[:MOST_LISTED]]
-    return {"disputes": rows, "total": len(found), "settled": settled, "all": len(every)}
+    listed = find_disputes(call.studio.store, call.query.get("settled") == "yes")
+    all_disputes = find_disputes(call.studio.store, settled=True)
+    settled = sum(dispute.settled for dispute in all_disputes)
+    rows = [_list_row(dispute) for dispute in listed[:MAX_LISTED]]
+    return {"disputes": rows, "total": len(listed), "settled": settled, "all": len(all_disputes)}
 
 
-def _list_row(one: Dispute) -> dict[str, Any]:
+def _list_row(dispute: Dispute) -> dict[str, Any]:
     names = (*TARGET, "segment", "amount", "settled")
-    return {name: getattr(one, name) for name in names} | {"judgement": one.said[0].judgement}
+    return {name: getattr(dispute, name) for name in names} | {
+        "judgement": dispute.votes[0].judgement
+    }
 
 
 def _dispute(call: Call) -> dict[str, Any]:
     """Return one dispute whole; it is named by one of its judgements and what it is about."""
     store, judgement = call.studio.store, call.number("id")
-    about = text_of(call, "about")
-    for one in disputes_on(store, _item_of(store, judgement)):
-        if one.about == about and any(said.judgement == judgement for said in one.said):
-            return disputed(store, one).to_json()
+    about = query_text(call, "about")
+    for dispute in find_disputes_on(store, _item_of(store, judgement)):
+        if dispute.about == about and any(vote.judgement == judgement for vote in dispute.votes):
+            return view_dispute(store, dispute).to_json()
     raise NotThere("there is no such dispute: somebody may have changed an answer")
 
 
 def _item_of(store: Store, judgement: int) -> int:
     with store.read() as connection:
-        row = connection.execute(
+        row = connection.row(
             "SELECT item FROM judgement JOIN assignment ON assignment.id = assignment "
             "WHERE judgement.id = ?",
-            (judgement,),
-        ).fetchone()
+            judgement,
+        )
     return row[0] if row else 0
 
 
-def _target(given: Any) -> Target:
-    task, item, output, about = (given.get(name) for name in TARGET)
-    whole = isinstance(item, int) and not isinstance(item, bool)
-    right = isinstance(task, str) and whole and isinstance(about, str)
+def _target(sent: Any) -> Target:
+    task, item, output, about = (sent.get(name) for name in TARGET)
+    is_item = isinstance(item, int) and not isinstance(item, bool)
+    right = isinstance(task, str) and is_item and isinstance(about, str)
     if not right or not isinstance(output, int | None) or isinstance(output, bool):
         raise InputError(f"expected {', '.join(TARGET)} of a dispute")
     return task, item, output, about
@@ -93,17 +95,17 @@ def _target(given: Any) -> Target:
 
 def _decide(call: Call) -> dict[str, Any]:
     """Store a decision; an answer of null undoes it."""
-    only(call.given, "uuid", *TARGET, "answer", "supersedes")
-    if "answer" not in call.given:
+    only(call.sent, "uuid", *TARGET, "answer", "supersedes")
+    if "answer" not in call.sent:
         raise InputError("answer is missing: expected a decision, or null to undo one")
-    uuid, answer, replaced = map(call.given.get, ("uuid", "answer", "supersedes"))
-    where = _target(call.given)
-    return decide(call.studio.store, call.who.id, uuid, where, answer, replaced)._asdict()  # type: ignore[arg-type]  # checked there
+    uuid, answer, replaced = map(call.sent.get, ("uuid", "answer", "supersedes"))
+    target = _target(call.sent)
+    return decide(call.studio.store, call.who.id, uuid, target, answer, replaced)._asdict()  # type: ignore[arg-type]  # checked there
 
 
 def _ask_names(call: Call) -> dict[str, Any]:
-    only(call.given, *TARGET)
-    return {"names": ask_names(call.studio.store, call.who.id, _target(call.given))}
+    only(call.sent, *TARGET)
+    return {"names": ask_names(call.studio.store, call.who.id, _target(call.sent))}
 
 
 ADJUDICATION_ROUTES = [
@@ -123,8 +125,8 @@ def editing(handler: Handler) -> Handler:
 
     def checked(call: Call) -> Any:
         if not may_edit(call.studio.store, call.who.role):
-            told = "expected an owner, or an adjudicator whom an owner allows it"
-            raise NotAllowed(f"you may not edit the key: {told}")
+            expected = "expected an owner, or an adjudicator whom an owner allows it"
+            raise NotAllowed(f"you may not edit the key: {expected}")
         return handler(call)
 
     return checked
@@ -132,13 +134,13 @@ def editing(handler: Handler) -> Handler:
 
 def _key_page(call: Call) -> Response:
     with call.studio.store.read() as connection:
-        allowed = adjudicators_may(connection)
+        allowed = adjudicators_may_edit(connection)
     return staff_page(call, "key.html", allowed=allowed)
 
 
 def _questions(call: Call) -> dict[str, Any]:
-    rows, total = questions(call.studio.store, text_of(call, "q"))
-    return {"questions": [one._asdict() for one in rows], "total": total}
+    rows, total = questions(call.studio.store, query_text(call, "q"))
+    return {"questions": [question._asdict() for question in rows], "total": total}
 
 
 def _question(call: Call) -> dict[str, Any]:
@@ -147,15 +149,15 @@ def _question(call: Call) -> dict[str, Any]:
 
 
 def _edit(call: Call) -> dict[str, Any]:
-    only(call.given, *KeyEdit._fields)
-    if lacking := [name for name in KeyEdit._fields[:4] if name not in call.given]:
+    only(call.sent, *KeyEdit._fields)
+    if lacking := [name for name in KeyEdit._fields[:4] if name not in call.sent]:
         raise InputError(f"{lacking[0]} is missing: expected {', '.join(KeyEdit._fields[:4])}")
-    return edit_key(call.studio.store, call.who.id, KeyEdit(**call.given))._asdict()
+    return edit_key(call.studio.store, call.who.id, KeyEdit(**call.sent))._asdict()
 
 
 def _allow(call: Call) -> dict[str, Any]:
-    only(call.given, "adjudicators")
-    allowed = call.given.get("adjudicators")
+    only(call.sent, "adjudicators")
+    allowed = call.sent.get("adjudicators")
     if not isinstance(allowed, bool):
         raise InputError("adjudicators: expected true or false")
     allow_adjudicators(call.studio.store, call.who.id, allowed)
@@ -167,8 +169,8 @@ def _key_file(call: Call) -> Response:
     ((name, text),) = export_files(call.studio.store, "key")
     with call.studio.store.write() as connection:
         record(connection, "export", call.who.id, format="key")
-    shown = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type="application/x-ndjson; charset=utf-8", headers=shown)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="application/x-ndjson; charset=utf-8", headers=headers)
 
 
 KEY_ROUTES = [

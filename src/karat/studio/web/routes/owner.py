@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from karat.errors import InputError
 from karat.studio.browsing import PAGE, Page
-from karat.studio.export.formats import ALL, FORMATS, export_files, formats_of
+from karat.studio.export.formats import ALL, FORMATS, export_files, list_formats
 from karat.studio.live.statistics import ask_estimates
 from karat.studio.store.assessors import ROLES, assessors, invite, renew, withdraw
 from karat.studio.store.events import TrailEntry, record, trail
@@ -38,7 +38,7 @@ OWNERS = ("owner",)
 
 def _owner_page(call: Call) -> Response:
     view = live_view(call.studio.store, call.who.id)
-    names = {name: FORMATS[name].name for name in formats_of(view["project"].settings)}
+    names = {name: FORMATS[name].name for name in list_formats(view["project"].settings)}
     return staff_page(call, "owner.html", **view, roles=ROLES, formats=names)
 
 
@@ -48,9 +48,9 @@ def _live(call: Call) -> Response:
 
 
 def _invite(call: Call) -> dict[str, Any]:
-    only(call.given, "name", "role", "quota")
-    name, role = call.given.get("name"), call.given.get("role", "assessor")
-    quota = call.given.get("quota")
+    only(call.sent, "name", "role", "quota")
+    name, role = call.sent.get("name"), call.sent.get("role", "assessor")
+    quota = call.sent.get("quota")
     token = invite(call.studio.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(str(name), token)
     return {"link": f"/join/{token}"}
@@ -58,32 +58,32 @@ def _invite(call: Call) -> dict[str, Any]:
 
 def _renew(call: Call) -> dict[str, Any]:
     """Return a new link; the old one is no longer valid."""
-    only(call.given, "assessor")
-    name, token = renew(call.studio.store, call.given.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    only(call.sent, "assessor")
+    name, token = renew(call.studio.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(name, token)
     return {"link": f"/join/{token}"}
 
 
 def _withdraw(call: Call) -> dict[str, Any]:
-    only(call.given, "assessor")
-    withdraw(call.studio.store, call.given.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    only(call.sent, "assessor")
+    withdraw(call.studio.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     return {}
 
 
 def _freeze(call: Call) -> dict[str, Any]:
-    only(call.given)
+    only(call.sent)
     freeze(call.studio.store, call.who.id)
     return {}
 
 
 def _reveal(call: Call) -> dict[str, Any]:
-    only(call.given, "anyway")
-    reveal(call.studio.store, call.who.id, call.given.get("anyway") is True)
+    only(call.sent, "anyway")
+    reveal(call.studio.store, call.who.id, call.sent.get("anyway") is True)
     return {}
 
 
 def _ask_estimates(call: Call) -> dict[str, Any]:
-    only(call.given)
+    only(call.sent)
     ask_estimates(call.studio.store, call.who.id)
     return {}
 
@@ -110,24 +110,24 @@ _DOWNLOAD_TYPES = {
 def _events(call: Call) -> Response:
     store, number = call.studio.store, page_number(call)
     rows, total = trail(store, number, PAGE)
-    found = Page(rows, number, max(1, -(-total // PAGE)), total)
-    names = {one.id: one.name for one in assessors(store)}
-    found = found._replace(rows=[_named(one, names) for one in rows])
-    return staff_page(call, "events.html", found=found, names=names)
+    page = Page(rows, number, max(1, -(-total // PAGE)), total)
+    names = {entry.id: entry.name for entry in assessors(store)}
+    page = page._replace(rows=[_name_assessor(entry, names) for entry in rows])
+    return staff_page(call, "events.html", page=page, names=names)
 
 
-def _named(one: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
+def _name_assessor(entry: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
     """Return an entry that names the assessor whom it is about."""
-    if "of" not in one.detail:
-        return one
-    rest = {key: value for key, value in one.detail.items() if key != "of"}
-    return one._replace(detail={"name": names.get(one.detail["of"], "nobody"), **rest})
+    if "of" not in entry.detail:
+        return entry
+    details = {key: value for key, value in entry.detail.items() if key != "of"}
+    return entry._replace(detail={"name": names.get(entry.detail["of"], "nobody"), **details})
 
 
 def _export(call: Call) -> Response:
     """Return a file, or a ZIP archive of several."""
     name, store = call.path["format"], call.studio.store
-    if name != ALL and name not in formats_of(project(store).settings):
+    if name != ALL and name not in list_formats(project(store).settings):
         raise NotThere("there is no such export")
     check_revealed(call, "exports")
     anonymous = call.query.get("names") == "no"
@@ -143,18 +143,18 @@ def _export(call: Call) -> Response:
 
 
 def _zipped(files: list[tuple[str, str]]) -> bytes:
-    found = io.BytesIO()
-    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files:
             if name.startswith("/") or ".." in name.split("/"):  # systems name files of sets
                 raise InputError("the name of a system cannot be the name of a file")
             archive.writestr(name, text)
-    return found.getvalue()
+    return buffer.getvalue()
 
 
 def _download(name: str, content: bytes, kind: str) -> Response:
-    shown = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=kind, headers=shown)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)
 
 
 RECORD_ROUTES = [
@@ -179,19 +179,19 @@ _STATIC_TYPES = {"css": "text/css", "js": "text/javascript"}
 @cache
 def content(name: str) -> tuple[bytes, str]:
     """Return a file and its tag, by which browsers see whether it is still the same."""
-    found = files("karat").joinpath(FILES[name]).read_bytes()
-    return found, f'"{sha256(found).hexdigest()[:16]}"'
+    data = files("karat").joinpath(FILES[name]).read_bytes()
+    return data, f'"{sha256(data).hexdigest()[:16]}"'
 
 
 async def _static_file(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in FILES:
         return message_page("There is no such file.", 404)
-    found, tag = content(name)
+    data, tag = content(name)
     headers = {"etag": tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(found, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
+    return Response(data, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
 FILE_ROUTES = [Route("/static/{name}", _static_file)]
