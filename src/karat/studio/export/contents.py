@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from karat.evalset.draws import Draw
 from karat.nuggets.sets.keys_and_runs import Nugget
-from karat.studio.store.draws import shuffled_ids
+from karat.studio.store.draws import draw_probability, shuffled_ids
 from karat.studio.store.projects import Project, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store

@@ -15,7 +15,7 @@ from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.export.contents import Contents
-from karat.studio.export.sets import NUGGETS
+from karat.studio.export.sets import make_nugget_set
 from karat.studio.export.spans import csv_line
 from karat.studio.export.values import MAJORITY, TIE, JudgedValue, all_values, pair_labels
 from karat.studio.tasks import NUGGETS, PAIRS, RATINGS, SPANS, TASKS

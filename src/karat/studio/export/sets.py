@@ -100,11 +100,11 @@ def _question_text(item: Item) -> str:
 
 
 def _nugget_judgements(contents: Contents) -> Iterator[JudgedResponse]:
-    for one in contents.of_task(NUGGETS):
-        judge = contents.names[one.assessor]
-        for output, nugget, value in TASKS[NUGGETS].to_judgements(one.value, one.outputs):
-            yield _judged(contents, output, nugget, value, judge, PERSON)
-    for decision in contents.decided(NUGGETS):
+    for answer in contents.answers_to(NUGGETS):
+        judge = contents.names[answer.assessor]
+        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
+            yield _make_judgement(contents, output, nugget, value, judge, PERSON)
+    for decision in contents.decisions_on(NUGGETS):
         if decision.output is not None:
             label = NUGGETS.decided_label(decision)
             location = decision.output, decision.about
