@@ -31,7 +31,7 @@ from karat.gating.decisions import FAIL, PASS, GateRow, decide
 from karat.gating.gates import Paired
 from karat.gating.items import Measured
 from karat.progress import silent
-from karat.scoring import Wanted, as_inputs, as_metrics, collect
+from karat.scoring import Keep, compute_statistics, load_metrics, make_inputs
 
 SEED, METRICS = 2006, ("chrf", "bleu")
 SIZES, SHARES, TOLERANCES = (20, 50, 529), (0.02, 0.05, 0.1, 0.2, 0.3, 0.5), (0.0, 0.5, 1.0)
@@ -40,8 +40,8 @@ Rows = dict[str, list[NDArray[np.int64]]]
 
 def statistics(systems: dict[str, Sequence[str]], references: Sequence[Sequence[str]]) -> Rows:
     """Rows of every system by every metric."""
-    inputs = as_inputs(systems, references, METRICS)
-    stats = collect(inputs, Wanted(rows=True), 1, silent)
+    inputs = make_inputs(systems, references, METRICS)
+    stats = compute_statistics(inputs, Keep(rows=True), 1, silent)
     return {
         name: [np.concatenate(stats[name, m].rows).astype(np.int64) for m in inputs.metrics]
         for name in systems
@@ -54,7 +54,7 @@ def decide_metrics(
     """The decision by each metric alone, and under `both` the worse of both together."""
     pairs = [
         Paired(Measured(m, str(m), new), old)
-        for m, new, old in zip(as_metrics(METRICS), after, before, strict=True)
+        for m, new, old in zip(load_metrics(METRICS), after, before, strict=True)
     ]
     limits = dict.fromkeys(METRICS, tolerated)
     alone = [decide([pair], limits, "none", 1000, 12345, silent)[0] for pair in pairs]

@@ -94,7 +94,7 @@ from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.cosine import Cosine as Cosine
-from karat.metrics.given import Given as Given
+from karat.metrics.given import ExternalScores as ExternalScores
 from karat.metrics.given import given as given
 from karat.metrics.gtm import GTM as GTM
 from karat.metrics.names import list_metrics as list_metrics

@@ -74,7 +74,7 @@ def score(
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
     settings: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
-    segments = scoring.as_level(level, segments, resamples) == "segment"
+    segments = scoring.resolve_level(level, segments, resamples) == "segment"
     settings |= {"segments": segments, "threads": threads, "signature": signature}
     systems, references = _with_references(systems, references)
     columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}

@@ -16,15 +16,15 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score, check_form
 from karat.progress import Progress, silent
 from karat.scoring import (
-    Collected,
-    Drawn,
-    Results,
-    Wanted,
-    as_inputs,
-    collect,
-    resample,
+    Keep,
+    Resampling,
+    ScoreResults,
+    SystemStats,
+    compute_statistics,
+    make_inputs,
+    resample_scores,
+    score_totals,
     segment_values,
-    totals,
 )
 from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import SEED, exchange_limbs, interval
@@ -89,7 +89,7 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Results[CompareRow]):
+class Comparison(ScoreResults[CompareRow]):
     """Comparison of systems with a baseline: a row for each system and metric, the best first."""
 
     baseline: str
@@ -103,26 +103,27 @@ class Comparison(Results[CompareRow]):
     @property
     def settings(self) -> dict[str, object]:
         """Metrics, references, baseline, test and intervals."""
-        how = {"baseline": self.baseline, "test": self.test, "trials": self.trials}
-        return {**super().settings, **how}
+        test_settings = {"baseline": self.baseline, "test": self.test, "trials": self.trials}
+        return {**super().settings, **test_settings}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the methods behind intervals and p, and on single scores."""
         metrics = dict.fromkeys(row.metric for row in self.rows)
-        others = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
-        where = f", where {' and '.join(others)}" if others else ""
+        segment_variants = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
+        variant_note = f", where {' and '.join(segment_variants)}" if segment_variants else ""
         count = "" if self.segments is None else f"{self.segments:,} "
-        of = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
-        made = (
-            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of}; for differences, of "
+        of_buckets = f" of {self.buckets:,} buckets of {count}segments" if self.buckets else ""
+        methods = (
+            f"Intervals: 95%, from {self.resamples:,} bootstrap resamples{of_buckets}; "
+            "for differences, of "
             f"both systems together. p: "
             f"{TESTS[self.test]} against {self.baseline}, {self.trials:,} trials, all metrics and "
             f"systems on the same draws."
         )
         if self.values:
-            made += f" Wins, losses and ties count segments{where}."
-        return (made, *super().notes)
+            methods += f" Wins, losses and ties count segments{variant_note}."
+        return (methods, *super().notes)
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
         """The segments on which two systems differ most, the largest difference first."""
@@ -157,38 +158,42 @@ def compare(
     `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form. `examples` is the number
     of segments to keep on which each system differs most from the baseline.
     """
-    given = as_inputs(systems, references, metrics, threads, progress)
-    named, refs = given.systems, given.references
-    planned = BaselineTest.of(baseline, list(named), test, trials, resamples)
+    inputs = make_inputs(systems, references, metrics, threads, progress)
+    systems_by_name, refs = inputs.systems, inputs.references
+    baseline_test = BaselineTest.of(baseline, list(systems_by_name), test, trials, resamples)
     check_form(signature)
     check_count("examples", examples)
-    drawn = Drawn.of(planned.resamples, seed, given.outputs, buckets)
-    want = Wanted(rows=True, values=True, buckets=drawn.buckets)
-    how = planned.fields | drawn.fields
-    found = collect(given, want, threads, progress, how)
-    comparison = compared(found, refs.number, planned, drawn, signature, progress)
-    comparison = replace(comparison, segments=given.segments.count)
-    return replace(comparison, examples=_examples(comparison, named, refs, examples))
+    resampling = Resampling.of(baseline_test.resamples, seed, inputs.outputs, buckets)
+    keep = Keep(rows=True, segment_scores=True, buckets=resampling.buckets)
+    settings = baseline_test.fields | resampling.fields
+    stats = compute_statistics(inputs, keep, threads, progress, settings)
+    comparison = compare_statistics(
+        stats, refs.number, baseline_test, resampling, signature, progress
+    )
+    comparison = replace(comparison, segments=inputs.segments.count)
+    return replace(
+        comparison, examples=_collect_examples(comparison, systems_by_name, refs, examples)
+    )
 
 
-def _paired(found: Mapping[_Key, Collected]) -> dict[_Key, Collected]:
+def _keep_paired_segments(stats: Mapping[_Key, SystemStats]) -> dict[_Key, SystemStats]:
     """Return the statistics of the segments that every system has a score of, metric by metric."""
-    made = dict(found)
-    for m in dict.fromkeys(m for _, m in found):
-        keys = [key for key in found if key[1] == m]
-        if m.reads_texts or not all(found[key].rows for key in keys):
+    paired = dict(stats)
+    for m in dict.fromkeys(m for _, m in stats):
+        keys = [key for key in stats if key[1] == m]
+        if m.reads_texts or not all(stats[key].row_blocks for key in keys):
             continue
-        tables = shared_rows(m, [np.concatenate(found[key].rows) for key in keys])
+        tables = shared_rows(m, [np.concatenate(stats[key].row_blocks) for key in keys])
         for key, rows in zip(keys, tables, strict=True):
             values = m.of_segments().measure(rows)["value"]
-            made[key] = Collected(exact_sums(rows), (rows,), values)
-    return made
+            paired[key] = SystemStats(exact_sums(rows), (rows,), values)
+    return paired
 
 
 def shared_rows(m: Metric, tables: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """Return rows of the same segments, without what one of them has no score of."""
-    known = np.logical_and.reduce([m.has_score(rows) for rows in tables])
-    return [m.without_scores(rows, ~known) for rows in tables]
+    has_scores = np.logical_and.reduce([m.has_score(rows) for rows in tables])
+    return [m.without_scores(rows, ~has_scores) for rows in tables]
 
 
 class BaselineTest(NamedTuple):
@@ -209,13 +214,13 @@ class BaselineTest(NamedTuple):
         resamples: int | None,
     ) -> BaselineTest:
         """Return the test that is asked for, checked."""
-        base = _baseline(baseline, systems)
+        base = _resolve_baseline(baseline, systems)
         if test not in TESTS:
             raise InputError(f"test {quoted(test)}: expected one of {', '.join(TESTS)}")
         if trials is None:
-            drawn = resamples if test == "bootstrap" else None
-            trials = DEFAULT_TRIALS[test] if drawn is None else drawn
-        resamples = _resamples(test, trials, resamples)
+            default = resamples if test == "bootstrap" else None
+            trials = DEFAULT_TRIALS[test] if default is None else default
+        resamples = _resolve_resamples(test, trials, resamples)
         check_trials("trials", trials, 1)
         check_trials("resamples", resamples, 1)
         return cls(base, test, trials, resamples)
@@ -226,50 +231,52 @@ class BaselineTest(NamedTuple):
         return {"test": self.name, "trials": self.trials}
 
 
-def compared(
-    found: Mapping[_Key, Collected],
+def compare_statistics(
+    stats: Mapping[_Key, SystemStats],
     references: int | None,
     test: BaselineTest,
-    drawn: Drawn,
+    resampling: Resampling,
     form: str = "karat",
     progress: Progress = silent,
 ) -> Comparison:
     """Return the comparison of all systems with the baseline, from collected statistics."""
     base = test.baseline
-    found = found if drawn.buckets else _paired(found)
-    draws = resample(found, drawn, progress)
+    stats = stats if resampling.buckets else _keep_paired_segments(stats)
+    resampled = resample_scores(stats, resampling, progress)
     if test.name == "bootstrap":
         p_values = {
-            key: paired_bootstrap(draws[key], draws[base, key[1]], _difference(found, key, base))
-            for key in found
+            key: paired_bootstrap(
+                resampled[key], resampled[base, key[1]], _difference(stats, key, base)
+            )
+            for key in stats
             if key[0] != base
         }
     else:
-        p_values = _randomization_tests(found, base, test.trials, drawn.seed, progress)
-    scores = totals(found, references, test.fields | drawn.fields, form)
-    metrics = list(dict.fromkeys(m for _, m in found))
+        p_values = _randomization_tests(stats, base, test.trials, resampling.seed, progress)
+    scores = score_totals(stats, references, test.fields | resampling.fields, form)
+    metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
-        found, key=lambda k: (metrics.index(k[1]), -k[1].sign * k[1].score(found[k].total).value)
+        stats, key=lambda k: (metrics.index(k[1]), -k[1].sign * k[1].score(stats[k].total).value)
     )
-    rows = [_row(key, scores[key], found, draws, p_values, base) for key in best_first]
-    kept = tuple(rows), references, drawn.resamples, drawn.seed, segment_values(found)
-    how = base, test.name, test.trials
-    return Comparison(*kept, *how, form=form, buckets=drawn.buckets)
+    rows = [_row(key, scores[key], stats, resampled, p_values, base) for key in best_first]
+    results = tuple(rows), references, resampling.resamples, resampling.seed, segment_values(stats)
+    test_settings = base, test.name, test.trials
+    return Comparison(*results, *test_settings, form=form, buckets=resampling.buckets)
 
 
-def _examples(
+def _collect_examples(
     comparison: Comparison, systems: Mapping[str, Segments], references: References, top: int
 ) -> tuple[Example, ...]:
-    base, found = comparison.baseline, []
+    base, examples = comparison.baseline, []
     for row in comparison.rows:
         if row.system == base or not comparison.values:
             continue
         gaps = comparison.differences(base, row.system, row.metric, top)
-        places = [gap.segment for gap in gaps]
-        shown: list[Any] = [references, systems[base], systems[row.system]]
-        texts = (source.strings(places) for source in shown)
-        found += make_examples(row.system, row.metric, gaps, *texts)
-    return tuple(found)
+        indices = [gap.segment for gap in gaps]
+        sources: list[Any] = [references, systems[base], systems[row.system]]
+        texts = (source.strings(indices) for source in sources)
+        examples += make_examples(row.system, row.metric, gaps, *texts)
+    return tuple(examples)
 
 
 def make_examples(
@@ -281,28 +288,32 @@ def make_examples(
     texts: Sequence[str],
 ) -> list[Example]:
     """Return segments with their texts: references, the baseline's and the system's."""
-    found = []
-    for gap, refs, theirs, mine in zip(gaps, references, baseline, texts, strict=True):
+    examples = []
+    for gap, refs, baseline_text, system_text in zip(
+        gaps, references, baseline, texts, strict=True
+    ):
         which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
-        shown = refs[0] if refs else "", theirs, mine, which
+        texts_shown = refs[0] if refs else "", baseline_text, system_text, which
         name = str(metric.of_segments())
-        found.append(Example(system, *gap, *shown, metric=name, references=tuple(refs)))
-    return found
+        examples.append(Example(system, *gap, *texts_shown, metric=name, references=tuple(refs)))
+    return examples
 
 
-def _resamples(test: str, trials: int, resamples: int | None) -> int:
+def _resolve_resamples(test: str, trials: int, resamples: int | None) -> int:
     if resamples is None:
         return trials if test == "bootstrap" else DEFAULT_TRIALS["bootstrap"]
     if test == "bootstrap" and resamples != trials:
-        told = "the bootstrap test uses one set of resamples for its p-values and its intervals"
-        raise InputError(f"trials={trials} and resamples={resamples}: {told}; set resamples alone")
+        reason = "the bootstrap test uses one set of resamples for its p-values and its intervals"
+        raise InputError(
+            f"trials={trials} and resamples={resamples}: {reason}; set resamples alone"
+        )
     return resamples
 
 
 _Key = tuple[str, Metric]
 
 
-def _baseline(name: str | None, names: Sequence[str]) -> str:
+def _resolve_baseline(name: str | None, names: Sequence[str]) -> str:
     if len(names) < 2:
         raise InputError("one system was given: a comparison needs at least two")
     if name is None:
@@ -310,41 +321,41 @@ def _baseline(name: str | None, names: Sequence[str]) -> str:
     if not isinstance(name, str):
         raise InputError(f"baseline {name!r}: expected the name of a system, as text")
     if name not in names:
-        known = f"{short(', '.join(names))}{nearest(name, names)}"
-        raise InputError(f"baseline {quoted(name)} is none of the systems: {known}")
+        listed = f"{short(', '.join(names))}{nearest(name, names)}"
+        raise InputError(f"baseline {quoted(name)} is none of the systems: {listed}")
     return name
 
 
-def _difference(found: Mapping[_Key, Collected], key: _Key, base: str) -> float:
+def _difference(stats: Mapping[_Key, SystemStats], key: _Key, base: str) -> float:
     m = key[1]
-    return m.score(found[key].total).value - m.score(found[base, m].total).value
+    return m.score(stats[key].total).value - m.score(stats[base, m].total).value
 
 
 def _randomization_tests(
-    found: Mapping[_Key, Collected], base: str, trials: int, seed: int, progress: Progress
+    stats: Mapping[_Key, SystemStats], base: str, trials: int, seed: int, progress: Progress
 ) -> dict[_Key, float]:
     """Exchanged sums, exactly: a' = sum(b) + chosen @ (a - b), b' = sum(a) - chosen @ (a - b)."""
-    tables = [ExactRows(part.rows) for part in found.values()]
-    moved = dict(zip(found, exchange_limbs(tables, trials, seed, progress), strict=True))
-    whole = {
-        key: table.limbs(np.ones((1, len(table)))) for key, table in zip(found, tables, strict=True)
+    tables = [ExactRows(part.row_blocks) for part in stats.values()]
+    chosen_sums = dict(zip(stats, exchange_limbs(tables, trials, seed, progress), strict=True))
+    full_sums = {
+        key: table.limbs(np.ones((1, len(table)))) for key, table in zip(stats, tables, strict=True)
     }
     p_values = {}
-    for key in found:
+    for key in stats:
         if key[0] == base:
             continue
-        other, m = (base, key[1]), key[1]
-        exchanged = moved[other] - moved[key]
-        first = m.measure(rounded(whole[key] + exchanged))["value"]
-        second = m.measure(rounded(whole[other] - exchanged))["value"]
-        p_values[key] = approximate_randomization(first, second, _difference(found, key, base))
+        baseline_key, m = (base, key[1]), key[1]
+        exchanged = chosen_sums[baseline_key] - chosen_sums[key]
+        first = m.measure(rounded(full_sums[key] + exchanged))["value"]
+        second = m.measure(rounded(full_sums[baseline_key] - exchanged))["value"]
+        p_values[key] = approximate_randomization(first, second, _difference(stats, key, base))
     return p_values
 
 
 def _row(
     key: _Key,
-    shown: Score,
-    found: Mapping[_Key, Collected],
+    score: Score,
+    stats: Mapping[_Key, SystemStats],
     draws: Mapping[_Key, Floats],
     p_values: Mapping[_Key, float],
     base: str,
@@ -352,22 +363,24 @@ def _row(
     system, m = key
     low, high = interval(draws[key])
     if system == base:
-        nothing = None, None, None, None, None, None, None, None, None
-        return CompareRow(system, m, shown, low, high, *nothing)
+        empty = None, None, None, None, None, None, None, None, None
+        return CompareRow(system, m, score, low, high, *empty)
     better = float(ahead(m.sign * draws[key], m.sign * draws[base, m]).mean())
-    delta = _difference(found, key, base)
-    counts = _win_counts(m, found[key].values, found[base, m].values)
+    delta = _difference(stats, key, base)
+    counts = _win_counts(m, stats[key].segment_scores, stats[base, m].segment_scores)
     ends = interval(draws[key] - draws[base, m])
-    units = min(_scored_units(m, found[key]), _scored_units(m, found[base, m]))
+    units = min(_scored_units(m, stats[key]), _scored_units(m, stats[base, m]))
     decision = verdict(p_values[key], ends, units, m.sign)
     differs = delta, ends[0], ends[1], p_values[key], better
     wins, losses, ties = counts
-    return CompareRow(system, m, shown, low, high, *differs, wins, losses, ties, decision, units)
+    return CompareRow(system, m, score, low, high, *differs, wins, losses, ties, decision, units)
 
 
-def _scored_units(m: Metric, collected: Collected) -> int:
+def _scored_units(m: Metric, collected: SystemStats) -> int:
     """Return the number of resampled units (segments or buckets) that have a score."""
-    tables = (rows if rows.ndim == 2 else rows[:, 0] for rows in collected.rows)  # or whole parts
+    tables = (
+        rows if rows.ndim == 2 else rows[:, 0] for rows in collected.row_blocks
+    )  # or whole parts
     return sum(int(np.count_nonzero(m.has_score(rows))) for rows in tables)
 
 
@@ -377,7 +390,10 @@ def _win_counts(
     """Return wins, losses and ties of segments, if their scores were kept."""
     if values is None or others is None:
         return None, None, None
-    mine, theirs = m.sign * values, m.sign * others
-    wins, losses = int(ahead(mine, theirs).sum()), int(ahead(theirs, mine).sum())
-    known = int((~np.isnan(mine - theirs)).sum())
-    return wins, losses, known - wins - losses
+    system_scores, baseline_scores = m.sign * values, m.sign * others
+    wins, losses = (
+        int(ahead(system_scores, baseline_scores).sum()),
+        int(ahead(baseline_scores, system_scores).sum()),
+    )
+    n_scored = int((~np.isnan(system_scores - baseline_scores)).sum())
+    return wins, losses, n_scored - wins - losses

@@ -292,7 +292,7 @@ def test_worst_segments_of_too_many_rows_are_refused_before_the_work(
 ) -> None:
     for module in (table_scores, frame_scores, jobs):
         monkeypatch.setattr(module, "MOST_ROWS", 10)
-    monkeypatch.setattr("karat.stats.buckets.MOST_ROWS", 10)
+    monkeypatch.setattr("karat.stats.buckets.MAX_ROWS", 10)
     path = str(in_form(ROWS, "parquet", tmp_path))
     with pytest.raises(kt.InputError, match="scores of single segments are not kept"):
         kt.score_table(path, "chrf", **HOW, id="id", segments=True)

@@ -24,7 +24,7 @@ from karat.estimation.system_estimates import (
     predict,
 )
 from karat.evalset.judgements import JudgedPair, win_shares
-from karat.stats.estimates import on_units, unit_values
+from karat.stats.estimates import spread_over_units, unit_values
 
 SEGMENTS = 60
 NAMES = ("A", "B", "C")
@@ -92,7 +92,7 @@ def test_probabilities_weigh_the_pairs() -> None:
 
 def test_values_on_more_units_have_the_same_mean_and_error() -> None:
     values, own = np.array([1.0, 0, 0.5, 1]), np.array([0, 2, 3, 5])
-    wide = on_units(values, own, np.ones(6))
+    wide = spread_over_units(values, own, np.ones(6))
     assert wide.mean() == pytest.approx(values.mean())
     assert ((wide - wide.mean()) ** 2).sum() / 36 == pytest.approx(
         ((values - values.mean()) ** 2).sum() / 16

@@ -27,7 +27,7 @@ def test_metrics_have_one_row_for_one_reference_and_one_for_all() -> None:
         resamples=0,
     )
     every = next(row for row in others if row["references"] == "all")
-    assert every["R^2 %"] == f"{100 * fit.beside[1].r2:.1f}"
+    assert every["R^2 %"] == f"{100 * fit.compared[1].r2:.1f}"
 
 
 def test_groups_have_a_row_each_after_the_whole() -> None:

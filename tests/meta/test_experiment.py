@@ -21,7 +21,7 @@ from karat.meta.views import LEVELS
 from karat.stats.correlation import STATISTICS
 
 BASE = Experiment("small", ("bleu", "ter"), ("quality",), resamples=20, trials=20)
-OF_POINTS = [name for name in STATISTICS if STATISTICS[name].behind is None]
+OF_POINTS = [name for name in STATISTICS if STATISTICS[name].of_segments is None]
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 

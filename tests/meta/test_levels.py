@@ -99,12 +99,12 @@ def test_what_is_undefined_says_why(level: str, metric: np.ndarray, why: str) ->
     human = np.arange(12.0).reshape(3, 4)
     found = agreement.agreement(human, metric, "pearson", level)
     assert np.isnan(found.value)
-    assert found.why == why
+    assert found.reason == why
 
 
 def test_one_system_has_no_system_level() -> None:
     human = np.arange(4.0).reshape(1, 4)
-    assert agreement.agreement(human, human, at="system").why == "1 point, at least 2 are needed"
+    assert agreement.agreement(human, human, at="system").reason == "1 point, at least 2 are needed"
     assert agreement.agreement(human, human).value == pytest.approx(1)
 
 

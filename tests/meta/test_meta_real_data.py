@@ -20,7 +20,7 @@ from karat.evalset.catalogue import VARIABLE
 from karat.evalset.loading import KNOWN
 from karat.meta.evaluation import meta_evaluate
 from karat.meta.experiment import Experiment
-from karat.meta.plane import fit_plane, judged
+from karat.meta.plane import fit_plane, plane_data
 from karat.meta.plane_study import predicted, verdict
 from karat.meta.reliability import reliability
 from karat.meta.scores import score_evalset
@@ -87,7 +87,7 @@ def test_missing_outputs_are_left_out(load: Load) -> None:
 def test_the_plane_of_ted(load: Load) -> None:
     metric = kt.AEv()
     scored = score_evalset(load("ted-zhen"), metric)
-    fit = fit_plane(judged(scored, metric, "fluency"), "fluency", resamples=10, permutations=50)
+    fit = fit_plane(plane_data(scored, metric, "fluency"), "fluency", resamples=10, permutations=50)
     assert not np.isnan(fit.r).any()
     assert fit.permutations == 50
     assert fit.pick is not None

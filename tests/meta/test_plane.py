@@ -29,7 +29,7 @@ FAMILY = kt.AEv()
 @cache
 def judged(seed: int = 1, systems: int = 5, segments: int = 9) -> p.PlaneData:
     evalset = small_set(seed, systems, segments)
-    return p.judged(score_evalset(evalset, FAMILY), FAMILY, "quality")
+    return p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "quality")
 
 
 def scores(seed: int, systems: int, values: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ def scores(seed: int, systems: int, values: int = 6) -> tuple[np.ndarray, np.nda
 def test_cells_are_scored_as_the_drawn_text_is(over: str) -> None:
     evalset = small_set(1)
     human = evalset.human("quality")
-    found = p.resampled(judged(), 4, over, 9, lambda *_: None)
+    found = p.resample_correlations(judged(), 4, over, 9, lambda *_: None)
     ((systems, segments),) = drawn_places(human.shape, over, 4, 9)
     for d, (s, t) in enumerate(zip(systems.tolist(), segments.tolist(), strict=True)):
         for k in SOME:
@@ -116,7 +116,7 @@ def test_press_is_that_of_refitting_without_each_system(seed: int, systems: int)
     human, cells = scores(seed, systems)
     if len(set(human.tolist())) < 2:
         return
-    found = p.left_out(np.append(human, np.nan), np.hstack([cells, np.ones((7, 1))]))
+    found = p.leave_one_out_r2(np.append(human, np.nan), np.hstack([cells, np.ones((7, 1))]))
     for value, metric in zip(found, cells.tolist(), strict=True):
         wanted = plane_loops.left_out(human.tolist(), metric)
         assert value == pytest.approx(wanted, abs=1e-6, rel=1e-6, nan_ok=True)
@@ -124,7 +124,7 @@ def test_press_is_that_of_refitting_without_each_system(seed: int, systems: int)
 
 def test_a_system_that_makes_the_line_alone_is_not_predicted_by_it() -> None:
     human, metric = np.array([1.0, 2.0, 9.0]), np.array([[0.0, 0.0, 0.5]])
-    found = p.left_out(human, metric)[0]
+    found = p.leave_one_out_r2(human, metric)[0]
     assert found == pytest.approx(plane_loops.left_out(human.tolist(), metric[0].tolist()))
     assert found < 0.5  # that system adds 0 to PRESS if its own line may predict it
 
@@ -135,7 +135,7 @@ def test_nested_picking_is_that_of_loops(seed: int, systems: int) -> None:
     if len(set(human.tolist())) < 2:
         return
     wanted = plane_loops.picking(human.tolist(), cells.tolist())
-    assert p.picking(human, cells) == pytest.approx(wanted, abs=1e-6, rel=1e-6)
+    assert p.leave_one_out_pick_r2(human, cells) == pytest.approx(wanted, abs=1e-6, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -167,7 +167,7 @@ def test_a_perfect_metric_explains_everything() -> None:
     r = p.correlations(human[None], cells[:, None], one)[:, 0]
     assert r[2] == pytest.approx(1)
     assert p.best_cell(r[:, None])[0] == 2
-    assert p.left_out(human, cells)[2] == pytest.approx(1)
+    assert p.leave_one_out_r2(human, cells)[2] == pytest.approx(1)
     assert p.maximum_test(human, cells, 0, 0)[0] <= 2 * 2 / 5040 * 24
 
 
@@ -175,7 +175,9 @@ def test_the_order_of_systems_does_not_matter() -> None:
     evalset = small_set(4)
     turned = evalset.select(systems=list(evalset.systems)[::-1])
     one, other = (
-        p.fit_plane(p.judged(score_evalset(e, FAMILY), FAMILY, "quality"), "quality", resamples=0)
+        p.fit_plane(
+            p.plane_data(score_evalset(e, FAMILY), FAMILY, "quality"), "quality", resamples=0
+        )
         for e in (evalset, turned)
     )
     assert other.systems == one.systems[::-1]
@@ -227,7 +229,7 @@ def test_outputs_that_are_all_alike_have_no_plane_and_no_error() -> None:
         dimensions=["q"],
         judgements=[(s, str(j), "me", "q", v) for s, v in zip("xyz", count()) for j in (1, 2, 3)],
     )
-    given = p.judged(score_evalset(evalset, FAMILY), FAMILY, "q")
+    given = p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "q")
     fit = p.fit_plane(given, "q", resamples=5)
     assert np.isnan(fit.r).all()
     assert (fit.pick, fit.maximum, fit.p) == (None, None, 1)
@@ -244,7 +246,7 @@ def test_outputs_that_are_all_alike_have_no_plane_and_no_error() -> None:
 )
 def test_what_has_no_plane_says_so(systems: int, value: object, message: str) -> None:
     evalset = small_set(1, systems, value=value)  # type: ignore[arg-type]
-    given = p.judged(score_evalset(evalset, FAMILY), FAMILY, "quality")
+    given = p.plane_data(score_evalset(evalset, FAMILY), FAMILY, "quality")
     with pytest.raises(InputError, match=message):
         p.fit_plane(given, "quality")
 
@@ -252,8 +254,8 @@ def test_what_has_no_plane_says_so(systems: int, value: object, message: str) ->
 def test_bad_settings_are_refused() -> None:
     scored = score_evalset(small_set(1), FAMILY)
     with pytest.raises(InputError, match="small has no dimension 'taste'"):
-        p.judged(scored, FAMILY, "taste")
-    empty = p.judged(scored, FAMILY, "unjudged")
+        p.plane_data(scored, FAMILY, "taste")
+    empty = p.plane_data(scored, FAMILY, "unjudged")
     with pytest.raises(InputError, match="unjudged: 0 systems with human scores"):
         p.fit_plane(empty, "unjudged")
     with pytest.raises(InputError, match="over='words': expected one of segments, systems, both"):
@@ -289,7 +291,7 @@ def test_halves_are_those_of_loops(systems: int) -> None:
     assert found.loses == pytest.approx(sum(a < b - 1e-12 for a, b in pairs) / len(pairs))
     ties = sum(abs(a - b) < 1e-12 for a, b in pairs) / len(pairs)
     assert found.ties == pytest.approx(ties)
-    assert found.kept == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
+    assert found.pick_r2 == pytest.approx(sum(a for a, _ in pairs) / len(pairs))
     assert found.bleu == pytest.approx(sum(b for _, b in pairs) / len(pairs))
 
 

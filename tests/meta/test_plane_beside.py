@@ -49,14 +49,14 @@ def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
     evalset, metric = small_set(2), kt.metric(name)
     fit = kt.fit_plane(evalset, "quality", references=[1], compare_with=[name], **FEW)
     sets = {"1": evalset.select(references=[0]), "all": evalset}
-    assert [row.references for row in fit.beside] == list(sets)
+    assert [row.references for row in fit.compared] == list(sets)
     shape = len(evalset.systems), len(evalset)
     draws = [
         (s.tolist(), t.tolist())
         for batch in drawn_places(shape, "both", 12, 12345)
         for s, t in zip(*batch, strict=True)
     ]
-    for row, used in zip(fit.beside, sets.values(), strict=True):
+    for row, used in zip(fit.compared, sets.values(), strict=True):
         wanted = corpus_r(used, metric, *(list(range(n)) for n in shape))
         assert (row.metric, row.dimension, row.group) == (str(metric), "quality", "")
         assert row.r == pytest.approx(wanted)
@@ -76,7 +76,7 @@ def test_metrics_beside_the_cells_are_those_of_texts(name: str) -> None:
 def test_bleu_without_smoothing_is_the_corner_of_the_plane() -> None:
     """Section 3.1: BLEU is PS(4) with B = 1, no stop list and no stemmer."""
     fit = kt.fit_plane(small_set(4), "quality", compare_with=["bleu:smooth=none"], **FEW)
-    (row,) = fit.beside
+    (row,) = fit.compared
     cell = fit.row(BLEU_CELL)
     assert (row.references, row.label) == ("all", "bleu:smooth=none")
     for key in ("r", "r2", "low", "high", "q2"):
@@ -94,7 +94,7 @@ def test_references_by_number_are_those_of_a_smaller_set() -> None:
         evalset, None, ["quality"], references=[3, 1], compare_with=["bleu"], resamples=12, splits=2
     )
     assert study.rows == other.rows
-    assert [row.label for row in study.beside] == ["bleu, reference 3, 1", "bleu"]
+    assert [row.label for row in study.compared] == ["bleu, reference 3, 1", "bleu"]
     assert study.settings["references"] == (3, 1)
     assert study.settings["beside"] == ("bleu, reference 3, 1", "bleu")
     assert study.signature.splitlines() == list(study.signatures.values())
@@ -106,7 +106,7 @@ def test_references_by_number_are_those_of_a_smaller_set() -> None:
 def test_one_reference_that_is_all_has_one_row() -> None:
     evalset = small_set(3, references=1)
     fit = kt.fit_plane(evalset, "quality", references=[1], compare_with=["bleu", "rouge1"], **FEW)
-    assert [(row.metric, row.references) for row in fit.beside] == [
+    assert [(row.metric, row.references) for row in fit.compared] == [
         ("bleu", "all"),
         ("rouge1", "all"),
     ]
@@ -143,7 +143,7 @@ def test_the_plane_of_a_group_is_that_of_its_segments() -> None:
         alone = kt.study_plane(evalset.select(segments=wanted), None, ["quality"], **asked)
         mine = [r._replace(group="") for r in study.rows if r.group == fit.group]
         assert mine == list(alone.rows)
-        assert [r._replace(group="") for r in fit.beside] == list(alone.beside)
+        assert [r._replace(group="") for r in fit.compared] == list(alone.compared)
         at = study.fits.index(fit)
         assert study.verdicts[at] == alone.verdicts[0]
         assert study.halves[at] == alone.halves[0]
@@ -259,7 +259,7 @@ def test_the_command_is_the_function(output: Output) -> None:
     )
     found = json.loads(text)
     assert found["rows"] == study.records()
-    assert found["beside"] == study.records("beside") == [row._asdict() for row in study.beside]
+    assert found["beside"] == study.records("beside") == [row._asdict() for row in study.compared]
     assert found["groups"] == [row._asdict() for row in study.groups]
     assert list(found["signature"]) == ["aev", "bleu, reference 1", "bleu", "set"]
     assert {row["group"] for row in found["rows"]} == {"", "page-1", "page-2", "page-3"}

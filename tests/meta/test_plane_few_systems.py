@@ -9,7 +9,7 @@ import pytest
 
 import karat as kt
 from karat.cli.main import main
-from karat.meta.plane import fit_plane, judged
+from karat.meta.plane import fit_plane, plane_data
 from karat.meta.plane_study import split_halves
 from karat.meta.scores import score_evalset
 
@@ -40,7 +40,7 @@ def three_systems(scores: tuple[float, float, float]) -> kt.EvalSet:
 @pytest.mark.parametrize("scores", [(3.0, 2.0, 1.0), (1.0, 2.0, 3.0)])
 def test_three_systems_have_no_halves(scores: tuple[float, float, float]) -> None:
     metric = kt.AEv()
-    given = judged(score_evalset(three_systems(scores), metric), metric, "quality")
+    given = plane_data(score_evalset(three_systems(scores), metric), metric, "quality")
     found = split_halves(given, 10)
     assert found.splits == 0
     assert np.isnan(found[1:]).all()
@@ -48,7 +48,7 @@ def test_three_systems_have_no_halves(scores: tuple[float, float, float]) -> Non
 
 def test_no_cell_is_picked_where_none_agrees() -> None:
     metric = kt.AEv()
-    given = judged(score_evalset(three_systems((1.0, 2.0, 3.0)), metric), metric, "quality")
+    given = plane_data(score_evalset(three_systems((1.0, 2.0, 3.0)), metric), metric, "quality")
     fit = fit_plane(given, "quality", resamples=20, permutations=20)
     assert fit.maximum is fit.pick is None
     assert fit.p == 1

@@ -119,7 +119,7 @@ def test_neither_batches_nor_threads_change_a_score(
     texts, references = TEXTS * 100, [[text] for text in reversed(TEXTS * 100)]
     expected = cosine(tiny).segments(texts, references, threads=1)
     monkeypatch.setattr(cosine_module, "_TEXTS", 3)
-    cosine_module._shared.cache_clear()
+    cosine_module._cached_vectors.cache_clear()
     found = cosine(tiny, batch=batch).segments(texts, references, threads=3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
     if batch == 1:
@@ -313,7 +313,7 @@ def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(MissingExtra, match=r"needs the package model2vec, .* 'karat\[embed\]'"):
         cosine(tmp_path).segments(["a"], [["a"]])
     monkeypatch.setitem(sys.modules, "wordllama", None)
-    embedders._loaded.cache_clear()
+    embedders._load.cache_clear()
     with pytest.raises(MissingExtra, match="model wordllama needs the package wordllama"):
         cosine("wordllama").segments(["a"], [["a"]])
 
@@ -505,7 +505,7 @@ def test_wordllama_on_judged_paraphrases(
     mixed = wordllama.segments(judged.paraphrases, originals)
     assert agreement == pytest.approx(0.4257, abs=5e-4)
     assert np.corrcoef(mixed, judged.human)[0, 1] == pytest.approx(0.3076, abs=5e-4)
-    cosine_module._shared.cache_clear()
+    cosine_module._cached_vectors.cache_clear()
     monkeypatch.setattr(cosine_module, "_TEXTS", 17)
     assert lower.segments(judged.paraphrases, originals, threads=3).tolist() == found.tolist()
 

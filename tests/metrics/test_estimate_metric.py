@@ -15,7 +15,7 @@ from karat.evalset.draws import Draw
 from karat.evalset.judgements import Dimension
 from karat.metrics.names import parse
 from karat.settings import to_text
-from karat.stats.population import Design, expand, shares
+from karat.stats.population import Design, estimate_mean, unit_shares
 
 Floats = NDArray[np.float64]
 NAME = "estimate:dimension=quality,judge=model"
@@ -123,9 +123,9 @@ def test_shares_give_the_mean_of_rounds() -> None:
     rng = np.random.default_rng(0)
     design = Design(rng.uniform(1, 3, 9), rng.uniform(0.1, 0.9, 9), np.array([1, 2, 3] * 3))
     values, units, every = rng.normal(size=6), np.arange(6), np.arange(9)
-    share = shares(units, design, every)
+    share = unit_shares(units, design, every)
     assert share.sum() == pytest.approx(1.0)
-    assert (share * values).sum() == pytest.approx(expand(values, units, design, every).mean)
+    assert (share * values).sum() == pytest.approx(estimate_mean(values, units, design, every).mean)
 
 
 def test_intervals_hold_the_mean_of_new_segments() -> None:

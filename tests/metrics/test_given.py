@@ -70,8 +70,12 @@ def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
     for m in (first, second):
         assert kt.score(SYSTEMS, REFERENCES, [m])["B", "given:metric=mine"].score.value == 0.375
     assert kt.score(["a", "b"], None, kt.given("x", [1, 3])).rows[0].score.value == 2
-    from_file = kt.Given(file=written(tmp_path, "tsv"))
-    assert from_file.given.digest == second.given.digest != first.given.digest
+    from_file = kt.ExternalScores(file=written(tmp_path, "tsv"))
+    assert (
+        from_file.scores_by_system.digest
+        == second.scores_by_system.digest
+        != first.scores_by_system.digest
+    )
 
 
 @given(
@@ -200,7 +204,7 @@ def test_names_and_signatures_parse_back(tmp_path: Path) -> None:
     assert parse(str(m)) == m
     again = parse(m.signature())
     assert (again, hash(again)) == (m, hash(m))
-    assert kt.metric("given:name=COMET") == kt.Given(metric="COMET")
+    assert kt.metric("given:name=COMET") == kt.ExternalScores(metric="COMET")
     Path(m.file).write_text("A\t1\t5\n")  # type: ignore[attr-defined]
     with pytest.raises(kt.MetricError, match="they are not those of the signature"):
         kt.score(SYSTEMS, None, parse(m.signature()))

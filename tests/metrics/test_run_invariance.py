@@ -12,7 +12,7 @@ import karat.metrics.pairs as run_module
 from karat.errors import InputError, Interrupted
 from karat.metrics.names import parse
 from karat.progress import silent
-from karat.scoring import Wanted, as_inputs, collect
+from karat.scoring import Keep, compute_statistics, make_inputs
 from karat.text.references import References
 from karat.text.segments import Lines
 from karat.text.tokens import Lexicon
@@ -185,7 +185,7 @@ def test_no_sum_depends_on_runs_or_their_order(
 
 
 def test_rows_to_be_resampled_are_kept_small(corpus: tuple[list[str], list[list[str]]]) -> None:
-    given = as_inputs({"A": corpus[0]}, corpus[1], "bleu")
-    (kept,) = collect(given, Wanted(rows=True), 1, silent).values()
-    assert {block.dtype for block in kept.rows} == {np.dtype(np.uint8)}
-    assert kept.stats.tolist() == parse("bleu").stats(*corpus).tolist()
+    given = make_inputs({"A": corpus[0]}, corpus[1], "bleu")
+    (kept,) = compute_statistics(given, Keep(rows=True), 1, silent).values()
+    assert {block.dtype for block in kept.row_blocks} == {np.dtype(np.uint8)}
+    assert kept.row_table.tolist() == parse("bleu").stats(*corpus).tolist()

@@ -146,7 +146,7 @@ def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
         documents="joined",
         repeats=4,
     )
-    names = dict(zip(gtm._named(), curves.asked.metrics, strict=True))
+    names = dict(zip(gtm._named(), curves.asked_settings.metrics, strict=True))
     study = gtm.Curves(gtm.DEMO[0], {1: curves}, names, "demo")
     by_shuffle = [study._replace(shuffle=shuffle).mean("F") for shuffle in range(4)]
     assert sum(by_shuffle) / 4 == pytest.approx(study.mean("F"))

@@ -44,7 +44,7 @@ SIX_TARGETS = [  # Shrout and Fleiss 1979, units x judges
 def test_alpha_of_the_published_example(scale: str, wanted: float) -> None:
     found = krippendorff_alpha(np.array(FOUR_CODERS), scale)
     assert round(found.value, 3) == wanted
-    assert (found.units, found.judgements, found.why) == (11, 40, "")
+    assert (found.units, found.judgements, found.reason) == (11, 40, "")
 
 
 CELLS = st.one_of(st.none(), st.integers(1, 4).map(float))
@@ -70,13 +70,13 @@ def test_alpha_is_the_formula(scale: str, table: list[list[float | None]]) -> No
 
 
 def test_alpha_says_why_there_is_none() -> None:
-    assert krippendorff_alpha(np.array([[1, NAN], [NAN, 2]])).why == "no unit was judged twice"
+    assert krippendorff_alpha(np.array([[1, NAN], [NAN, 2]])).reason == "no unit was judged twice"
     found = krippendorff_alpha(np.array([[3.0, 3.0], [3.0, 3.0]]))
-    assert found.why == "all judgements are equal"
+    assert found.reason == "all judgements are equal"
     assert np.isnan(found.value)
     # One unit: the pairs within it are all pairs, so that 1 - observed / expected is always 0.
     found = krippendorff_alpha(np.array([[1.0, 2.0], [5.0, NAN]]))
-    assert (found.units, found.why) == (1, "one unit was judged twice, two are needed")
+    assert (found.units, found.reason) == (1, "one unit was judged twice, two are needed")
     assert np.isnan(found.value)
     with pytest.raises(InputError, match="scale 'ratio': expected one of nominal"):
         krippendorff_alpha(np.ones((2, 2)), "ratio")
@@ -110,9 +110,9 @@ def test_intraclass_needs_units_that_all_judged() -> None:
     assert intraclass(holed)[:6] == intraclass(table)[:6]
     assert intraclass(holed)[6:] == (6, 1, "")
     lone = intraclass(table[:1])
-    assert lone.why == "6 units judged by all of 1 judges, at least 2 of each are needed"
+    assert lone.reason == "6 units judged by all of 1 judges, at least 2 of each are needed"
     assert np.isnan(lone.icc1)
-    assert intraclass(np.ones((3, 3))).why == "all judgements are equal"
+    assert intraclass(np.ones((3, 3))).reason == "all judgements are equal"
 
 
 # ------------------------------------------------------------------------------------- tables
@@ -176,7 +176,7 @@ def test_a_judge_who_answers_at_random_is_flagged_and_kept() -> None:
     found = standings(judge_table(*judged(rows)))
     assert [one.judge for one in found] == list("abcde")
     assert [one.judge for one in found if one.flagged] == ["c"]
-    assert "below the median of all judges" in found[2].why
+    assert "below the median of all judges" in found[2].reason
     others = np.delete(np.array(rows), 0, axis=0).mean(axis=0)
     assert found[0].r == pytest.approx(np.corrcoef(rows[0], others)[0, 1])
     assert found[0].n == 60
@@ -203,7 +203,7 @@ def test_a_constant_judge_is_flagged_and_two_judges_never() -> None:
     rows[1] = [4.0] * 60
     found = standings(judge_table(*judged(rows)))
     assert [one.flagged for one in found] == [False, True, False, False]
-    assert found[1].why == "the judge's scores are constant"
+    assert found[1].reason == "the judge's scores are constant"
     two = standings(judge_table(*judged([rows[0], [-x for x in rows[0]]])))
     assert [one.flagged for one in two] == [False, False]
 
@@ -214,12 +214,12 @@ def test_judges_without_overlap_are_incomparable_and_not_accused() -> None:
         rows[k][15 * k : 15 * k + 15] = row[15 * k : 15 * k + 15]
     found = standings(judge_table(*judged(rows)))
     assert [(one.flagged, one.comparable, one.n) for one in found] == [(False, False, 0)] * 4
-    assert {one.why for one in found} == {"no overlap with other judges: cannot be compared"}
+    assert {one.reason for one in found} == {"no overlap with other judges: cannot be compared"}
     rows[0][15] = 1.0  # one unit shared: still nothing to correlate
     once = standings(judge_table(*judged(rows)))
     assert [(one.comparable, one.n) for one in once] == [(False, 1)] * 2 + [(False, 0)] * 2
     rows[0] = noisy(4, 4, 0.5)[0]
-    assert all(one.comparable and one.why == "" for one in standings(judge_table(*judged(rows))))
+    assert all(one.comparable and one.reason == "" for one in standings(judge_table(*judged(rows))))
 
 
 def test_identical_judges_are_named_and_the_independent_one_is_not_accused() -> None:
@@ -236,7 +236,7 @@ def test_identical_judges_are_named_and_the_independent_one_is_not_accused() -> 
     assert [one.flagged for one in crowd] == [True] * 3 + [False] * 4
     assert crowd[0].identical == ("b", "c")
     two = standings(judge_table(*judged([copied, copied])))  # they share everything
-    assert {one.why for one in two} == {"no overlap with further judges: cannot be compared"}
+    assert {one.reason for one in two} == {"no overlap with further judges: cannot be compared"}
 
 
 @pytest.mark.parametrize(
@@ -270,4 +270,4 @@ def test_a_constant_judge_is_accused_only_where_the_others_differ_enough() -> No
 
 def test_a_lone_judge_is_said_to_be_one() -> None:
     (found,) = standings(judge_table(*judged([[1, 2, 3, 4]])))
-    assert (found.comparable, found.why) == (False, "one judge: cannot be compared")
+    assert (found.comparable, found.reason) == (False, "one judge: cannot be compared")

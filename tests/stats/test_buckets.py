@@ -16,10 +16,10 @@ from karat.arithmetic import ExactRows, carried, rounded
 from karat.stats import buckets as module
 from karat.stats.buckets import (
     CellSums,
-    as_buckets,
     bucket_of,
     bucket_of_rows,
-    joined_cells,
+    join_cells,
+    resolve_buckets,
     sum_cells,
 )
 
@@ -72,10 +72,10 @@ def test_sums_of_cells_are_exact_however_they_are_cut(data: st.DataObject, whole
     parts = [
         sum_cells(table[at], places[at]) for at in (slice(cut), slice(cut, None)) if len(table[at])
     ]
-    found = joined_cells(parts[::-1], 4)
+    found = join_cells(parts[::-1], 4)
     assert found.ndim == (2 if whole else 3)
     assert as_fractions(found) == cell_sums(rows, cells, 4)
-    again = joined_cells([sum_cells(table, places)], 4)
+    again = join_cells([sum_cells(table, places)], 4)
     assert (found == again).all()
 
 
@@ -83,7 +83,7 @@ def test_whole_numbers_and_others_add_up() -> None:
     cells = np.array([1], np.int32)
     parts = [sum_cells(np.array([[2, 3]]), cells), sum_cells(np.array([[0.5, -0.25]]), cells)]
     for order in (parts, parts[::-1]):
-        assert as_fractions(joined_cells(order, 2))[1] == [Fraction(5, 2), Fraction(11, 4)]
+        assert as_fractions(join_cells(order, 2))[1] == [Fraction(5, 2), Fraction(11, 4)]
 
 
 def test_limbs_are_rows_of_exact_sums() -> None:
@@ -108,11 +108,11 @@ def test_carrying_keeps_the_number() -> None:
 
 
 def test_the_number_of_rows_alone_decides() -> None:
-    assert as_buckets(2_000_000, None) is None
-    assert as_buckets(2_000_001, None) == 4096
-    assert as_buckets(10, 16) == 16
+    assert resolve_buckets(2_000_000, None) is None
+    assert resolve_buckets(2_000_001, None) == 4096
+    assert resolve_buckets(10, 16) == 16
     with pytest.raises(kt.InputError, match="expected 2 to"):
-        as_buckets(10, 1)
+        resolve_buckets(10, 1)
 
 
 CANDIDATES = [f"the cat {i % 7} sat on mat {i % 3} ." for i in range(40)]
@@ -173,6 +173,6 @@ def test_signatures_in_sacrebleus_form_do_not_hide_buckets() -> None:
 
 def test_cells_are_joined_from_parts() -> None:
     with pytest.raises(ValueError, match="no part"):
-        joined_cells([], 4)
+        join_cells([], 4)
     part = CellSums(np.array([0]), np.array([[1]]))
-    assert joined_cells([part, part], 2).tolist() == [[2], [0]]
+    assert join_cells([part, part], 2).tolist() == [[2], [0]]

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import pair_loops, resampled_pairs
+from oracles import pair_loops
 
 from karat import _kernel
-from karat.stats.correlation import STATISTICS
 
-DRAWN = [name for name in STATISTICS if STATISTICS[name].drawn]
 SEEDS = st.integers(0, 2**32)
 
 
@@ -50,24 +48,6 @@ def test_r_is_that_of_the_drawn_points(seed: int, n: int, values: int) -> None:
     for r, draw in zip(found.tolist(), times.tolist(), strict=True):
         drawn = [pair_loops.repeated(x.tolist(), draw) for x in (human, metric)]
         assert r == pytest.approx(pair_loops.pearson(*drawn), abs=1e-9, nan_ok=True)
-
-
-@pytest.mark.parametrize("by", DRAWN)
-@given(seed=SEEDS, n=st.integers(1, 30))
-def test_a_statistic_of_draws_is_that_of_the_drawn_points(by: str, seed: int, n: int) -> None:
-    human, metric, times = points(seed, n, 5)
-    statistic = STATISTICS[by]
-    assert statistic.drawn
-    found = statistic.drawn(human, metric, times)
-    for value, draw in zip(found.tolist(), times.tolist(), strict=True):
-        places = np.repeat(np.arange(n), draw)
-        if by in resampled_pairs.OF_PAIRS:
-            scores_of = human[places].tolist(), metric[places].tolist()
-            drawn = [*zip(places.tolist(), *scores_of, strict=True)]
-            wanted = resampled_pairs.value(by, [drawn])
-        else:
-            wanted = statistic(human[places], metric[places])
-        assert value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
 def test_equal_scores_are_constant_whatever_their_mean_rounds_to() -> None:

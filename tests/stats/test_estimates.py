@@ -19,14 +19,16 @@ from karat.stats.estimates import (
     bounded_intervals,
     skewed_intervals,
 )
-from karat.stats.population import Design, Labelled, cross_fitted, expand, tuned
+from karat.stats.population import Design, Labelled, cross_fit, estimate_mean, tune_prediction
 
 Floats = NDArray[np.float64]
 
 
 def simple(values: Floats, units: Any, population: int) -> Any:
     design = Design.simple(np.ones(population))
-    return expand(np.asarray(values, float), np.asarray(units), design, np.arange(population))
+    return estimate_mean(
+        np.asarray(values, float), np.asarray(units), design, np.arange(population)
+    )
 
 
 # --------------------------------------------------------------------------------- sampling
@@ -48,9 +50,9 @@ def test_a_whole_population_has_no_error() -> None:
 
 def test_units_of_unequal_size_count_by_their_size() -> None:
     design = Design.simple(np.array([1.0, 3.0, 2.0, 4.0]))
-    found = expand(np.array([10.0, 2.0]), np.array([0, 1]), design, np.arange(4))
+    found = estimate_mean(np.array([10.0, 2.0]), np.array([0, 1]), design, np.arange(4))
     assert found.mean == pytest.approx((10 + 3 * 2) / 4)
-    equal = expand(np.array([5.0, 5.0]), np.array([0, 1]), design, np.arange(4))
+    equal = estimate_mean(np.array([5.0, 5.0]), np.array([0, 1]), design, np.arange(4))
     assert equal.error() == 0.0  # sizes alone are no spread
 
 
@@ -71,7 +73,7 @@ def test_rounds_know_what_was_labelled_before() -> None:
     design = Design(
         np.ones(6), np.array([1 / 3, 1 / 3, 0.25, 0, 0, 0]), np.array([1, 1, 2, 0, 0, 0])
     )
-    found = expand(np.array([1.0, 3.0, 10.0]), np.array([0, 1, 2]), design, np.arange(6))
+    found = estimate_mean(np.array([1.0, 3.0, 10.0]), np.array([0, 1, 2]), design, np.arange(6))
     first, second = 2.0, (1 + 3 + 4 * 10) / 6
     assert found.mean == pytest.approx((2 * first + 1 * second) / 3)
     assert found.freedom == 1
@@ -86,7 +88,7 @@ def test_known_probabilities_undo_an_uneven_draw() -> None:
     for _ in range(300):
         drawn = np.flatnonzero(rng.random(200) < chance)
         design = Design(np.ones(200), chance, np.ones(200, np.int64))
-        found.append(expand(values[drawn], drawn, design, np.arange(200)).mean)
+        found.append(estimate_mean(values[drawn], drawn, design, np.arange(200)).mean)
     assert np.mean(found) == pytest.approx(values.mean(), abs=0.15)
 
 
@@ -171,7 +173,7 @@ def test_the_bounded_form_adds_a_further_variance() -> None:
 def test_the_bounded_form_takes_weights() -> None:
     values, weights = np.array([0.0, 1.0] * 10), np.array([3.0, 1.0] * 10)
     design = Design(np.ones(80), np.tile([1 / 6, 1 / 2], 40), np.ones(80, np.int64))
-    found = expand(values, np.arange(20), design, np.arange(80))
+    found = estimate_mean(values, np.arange(20), design, np.arange(80))
     made = bounded_intervals(values, weights, (0.0, 1.0), found, True).interval()
     assert made.mean == pytest.approx(0.25)
     assert made.low < 0.25 < made.high < 0.6
@@ -206,7 +208,7 @@ def test_lambda_is_pooled_over_systems() -> None:
         Fraction(a) * (Fraction(b) - 6) for a, b in zip((-2, 2, 0), (5, 9, 4), strict=True)
     )
     variance = Fraction(0 + 1 + 1) + Fraction(1 + 9 + 4)
-    found = tuned(labelled(y, f[:, :, None]))
+    found = tune_prediction(labelled(y, f[:, :, None]))
     assert found.factor == pytest.approx(float(covariance / variance))
     assert found.units == pytest.approx(found.factor * f)
 
@@ -215,14 +217,14 @@ def test_unlabelled_units_tell_nothing_of_lambda() -> None:
     y = np.array([[1.0, 2.0, np.nan, 6.0]])
     f = np.array([[2.0, 1.0, 100.0, 3.0]])
     assert (
-        tuned(labelled(y, f[:, :, None])).factor
-        == tuned(labelled(y[:, [0, 1, 3]], f[:, [0, 1, 3], None])).factor
+        tune_prediction(labelled(y, f[:, :, None])).factor
+        == tune_prediction(labelled(y[:, [0, 1, 3]], f[:, [0, 1, 3], None])).factor
     )
 
 
 def test_a_constant_judge_predicts_nothing() -> None:
     y = np.array([[1.0, 2.0, 6.0]])
-    found = tuned(labelled(y, np.full((1, 3, 1), 7.0)))
+    found = tune_prediction(labelled(y, np.full((1, 3, 1), 7.0)))
     assert (found.factor, found.correlation) == (0.0, 0.0)
 
 
@@ -249,7 +251,7 @@ def test_cross_fitting_agrees_with_a_slow_oracle() -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=(3, 24, 2))
     y = x[:, :, 0] - 0.5 * x[:, :, 1] + 0.7 * rng.normal(size=(3, 24))
-    found = cross_fitted(labelled(y, x))
+    found = cross_fit(labelled(y, x))
     options = [slow_cross_fit(y, x, penalty, 10) for penalty in PENALTIES]
     errors = [((r := y - o) - r.mean(axis=1, keepdims=True)) for o in options]
     best = options[int(np.argmin([(e**2).sum() for e in errors]))]
@@ -261,7 +263,7 @@ def test_cross_fitting_agrees_with_a_slow_oracle() -> None:
 def test_judges_of_noise_are_not_believed() -> None:
     rng = np.random.default_rng(5)
     y, x = rng.normal(size=(4, 30)), rng.normal(size=(4, 30, 6))
-    found = cross_fitted(labelled(y, x))
+    found = cross_fit(labelled(y, x))
     assert np.abs(found.units).max() < 0.25
 
 
@@ -286,7 +288,7 @@ def test_point_and_error_are_those_of_ppi_python() -> None:
     f = np.array([0.55, 0.8, 0.4, 0.5, 0.7, 0.3, 0.75, 0.45, 0.8, 0.35, 0.6, 0.65])
     others = [0.6, 0.7, 0.2, 0.5, 0.45, 0.9, 0.35, 0.55, 0.65, 0.75, 0.5, 0.4, 0.3, 0.85, 0.6]
     every = np.array([*f, *others, 0.7, 0.52, 0.48])
-    found = tuned(labelled(np.array([[*y, *[np.nan] * 18]]), every[None, :, None]))
+    found = tune_prediction(labelled(np.array([[*y, *[np.nan] * 18]]), every[None, :, None]))
     assert found.factor == pytest.approx(6.545454545454543)
     residuals = simple(y - found.units[0, :12], range(12), 30)
     assert residuals.mean + float(found.means[0]) == pytest.approx(3.44)

@@ -128,11 +128,13 @@ def test_no_exchange_leaves_every_statistic(by: str) -> None:
     grouped, pooled = STATISTICS[by].grouped, STATISTICS[by].pooled
     assert grouped
     values = pooled.value if pooled else lambda found: found
-    found = values(grouped.exchanged(*(cells.of(x) for x in made), of))
+    found = values(grouped.exchange(*(cells.of(x) for x in made), of))
     wanted = [values_of(by, g) for g in group_loops.groups(made, "item")]
     assert found[0] == pytest.approx(wanted, abs=1e-12, nan_ok=True)
     times = np.ones((1, 5), np.int32), np.ones((1, 30), np.int32)
-    drawn = values(grouped.drawn(cells.of(made[0]), cells.of(made[1]), DrawnCells(cells, *times)))
+    drawn = values(
+        grouped.resample(cells.of(made[0]), cells.of(made[1]), DrawnCells(cells, *times))
+    )
     assert drawn[0] == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 
 

@@ -20,7 +20,7 @@ from karat.stats.estimates import (
     skewed_intervals,
 )
 from karat.stats.multiple_tests import CORRECTIONS, single_level
-from karat.stats.population import Design, expand
+from karat.stats.population import Design, estimate_mean
 
 
 def random_design(rng: np.random.Generator, units: int) -> Design:
@@ -41,7 +41,7 @@ def random_families(seed: int) -> Iterator[IntervalFamily]:
     guess = rng.choice([0.0, 0.4]) * rng.normal(size=labelled)
     design, drawn = random_design(rng, units), np.arange(labelled)
     values = label - guess
-    expansion = expand(values, drawn, design, np.arange(units))
+    expansion = estimate_mean(values, drawn, design, np.arange(units))
     finite, more = bool(rng.integers(2)), float(rng.choice([0.0, 0.01]))
     weights = design.weights(drawn, units)
     ends = -4 - float(guess.max()), 4 - float(guess.min())
@@ -91,7 +91,7 @@ def test_a_mean_without_a_distribution_is_not_tested(error: float) -> None:
 def test_labels_of_as_many_rounds_as_units_have_no_interval() -> None:
     """No freedom is left, which is no certainty."""
     design = Design(np.ones(9), np.full(9, np.nan), np.arange(1, 10))
-    expansion = expand(np.array([1.0, 1.5]), np.arange(2), design, np.arange(9))
+    expansion = estimate_mean(np.array([1.0, 1.5]), np.arange(2), design, np.arange(9))
     assert math.isnan(skewed_intervals(expansion).interval().low)
     assert math.isnan(skewed_intervals(expansion).p_value())
 
@@ -101,7 +101,9 @@ def test_labels_of_as_many_rounds_as_units_have_no_interval() -> None:
 def test_the_bounded_form_is_near_the_beta_distribution(labelled: int, high: int) -> None:
     """Of labels 0 and 1 the lower bound is a quantile of Beta; errors are on the safe side."""
     values = np.array([0.0] * high + [1.0] * (labelled - high))
-    expansion = expand(values, np.arange(labelled), Design.simple(np.ones(10**6)), np.arange(10**6))
+    expansion = estimate_mean(
+        values, np.arange(labelled), Design.simple(np.ones(10**6)), np.arange(10**6)
+    )
     family = bounded_intervals(values, np.ones(labelled), (0.0, 1.0), expansion, finite=False)
     for alpha in (0.2, 0.05, 1e-3, 1e-6):
         low = family.interval(alpha).low

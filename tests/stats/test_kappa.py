@@ -23,7 +23,7 @@ def test_kappa_is_agreement_beyond_chance(pairs: list[tuple[float, float]]) -> N
     assert found.units == len(kept)
     if len({value for pair in kept for value in pair}) < 2:
         assert math.isnan(found.value)
-        assert found.why
+        assert found.reason
         return
     n = len(kept)
     equal = sum(a == b for a, b in kept) / n

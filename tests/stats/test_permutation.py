@@ -68,7 +68,7 @@ def one_by_one(
     return p.perm_both_many(
         of,
         lambda h, a, b, chosen: np.array([measure(h, np.where(c, b, a)) for c in chosen]),
-        Exchanges(of.known, trials, seed, silent),
+        Exchanges(of.has_scores, trials, seed, silent),
     )
 
 

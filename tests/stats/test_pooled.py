@@ -66,7 +66,7 @@ def test_exactly_25_points_are_enough() -> None:
     assert STATISTICS["darr"]([50, 75], [1, 2]) == 1
     assert np.isnan(STATISTICS["darr"]([50, 74.999], [1, 2]))
     found = agreement(np.array([[50.0], [60.0]]), np.array([[1.0], [2.0]]), "darr", "segment")
-    assert found.why == "humans tell no two points so far apart"
+    assert found.reason == "humans tell no two points so far apart"
 
 
 def test_pairwise_differences_by_hand() -> None:
@@ -114,7 +114,7 @@ def test_values_are_those_of_every_pair_of_every_group(name: str, seed: int) -> 
         wanted = LOOPS[name](groups)
         assert found.value == pytest.approx(wanted, abs=1e-9, nan_ok=True)
         assert found.groups + found.left_out == len(groups)
-        assert bool(found.why) == np.isnan(found.value)
+        assert bool(found.reason) == np.isnan(found.value)
     cells = grouped(human.reshape(1, -1), metric.reshape(1, -1))
     wanted = LOOPS[name](cells)
     assert agreement(human, metric, name, "segment").value == pytest.approx(

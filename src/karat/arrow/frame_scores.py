@@ -17,7 +17,7 @@ from karat.metrics.base import Metric
 from karat.progress import Progress
 from karat.ranked_segments import Places, SegmentText, TextLookup
 from karat.scoring import Scoring
-from karat.stats.buckets import MOST_ROWS, as_buckets
+from karat.stats.buckets import MAX_ROWS, resolve_buckets
 
 Asked = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
 """The columns that were named: candidate, reference, by, id."""
@@ -156,7 +156,7 @@ def measure_frame(
 
     Rows with missing texts are skipped, or refused before anything is scored.
     """
-    used = as_buckets(0, buckets) if drawn else None
+    used = resolve_buckets(0, buckets) if drawn else None
     columns = frame_columns(frame, asked).with_scores(metrics)
     columns.places(TABLE, frame.names)
     columns = replace(columns, skip_missing=skip_missing)
@@ -176,7 +176,7 @@ def measure_frame(
         if scores is not None:
             scores.add(part)
         own = part if kept else part._replace(kept=None)
-        total = added(total, own, None if buckets == 0 else MOST_ROWS)
+        total = added(total, own, None if buckets == 0 else MAX_ROWS)
         progress(total.rows, expected, "scoring rows")
     for name, count in (total.skipped or {}).items():
         if count and name not in total.systems:

@@ -24,7 +24,7 @@ from karat.errors import InputError, KaratError
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.progress import Stop
-from karat.stats.buckets import BUCKETS, MOST_ROWS
+from karat.stats.buckets import BUCKETS, MAX_ROWS
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Job:
     buckets: int | None = None
     keep: bool = False
     """True to keep rows."""
-    most_rows: int | None = MOST_ROWS
+    most_rows: int | None = MAX_ROWS
     """The most rows to keep; where there are more, they are put into buckets. None: no limit."""
     rows: str | None = None
     """A folder for files with the scores of all rows."""
@@ -60,7 +60,7 @@ class Job:
 
 
 TOO_MANY = (
-    f"above {MOST_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
+    f"above {MAX_ROWS:,} rows the scores of single segments are not kept: --rows OUT writes them, "
     "--buckets 0 keeps them"
 )
 
@@ -151,7 +151,7 @@ def _kinds_into(
 
 
 def added(
-    total: Statistics, part: Part | Statistics, most_rows: int | None = MOST_ROWS
+    total: Statistics, part: Part | Statistics, most_rows: int | None = MAX_ROWS
 ) -> Statistics:
     """Add a part; where more rows are kept than should be, buckets take their place."""
     if isinstance(part, Statistics) and part.buckets and not total.buckets:

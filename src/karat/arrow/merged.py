@@ -10,14 +10,14 @@ from karat.arrow.batches import speaks_arrow, table_batches
 from karat.arrow.columns import Columns
 from karat.arrow.statistics import NO_IDS, Measure, SegmentRows, Statistics, SystemSums
 from karat.arrow.tables import Table, read_table, rows_table, sums_table
-from karat.comparison import BaselineTest, Comparison, compared
+from karat.comparison import BaselineTest, Comparison, compare_statistics
 from karat.errors import InputError, short
 from karat.metrics.base import Metric, check_form
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.scoring import Drawn, Scoring, as_metrics, scored
+from karat.scoring import Resampling, Scoring, load_metrics, score_statistics
 from karat.settings import check_trials
-from karat.stats.buckets import BUCKETS, MOST_ROWS, as_buckets
+from karat.stats.buckets import BUCKETS, MAX_ROWS, resolve_buckets
 from karat.stats.resampling import SEED
 
 
@@ -64,7 +64,7 @@ class Merged:
             sums = [sums for part in parts for sums in part.systems[system].sums]
             rows = [part.sorted_rows(system) for part in parts] if own.kept else []
             joined.systems[system] = SystemSums(own.counted, sums, _side_by_side(rows))
-        if joined.rows > MOST_ROWS and joined.keeps and first.has_ids:
+        if joined.rows > MAX_ROWS and joined.keeps and first.has_ids:
             joined = joined.in_buckets(BUCKETS)
         return cls(joined)
 
@@ -94,10 +94,10 @@ class Merged:
         check_trials("resamples", resamples, 0)
         check_form(signature)
         found = self.statistics
-        drawn = Drawn(resamples, seed, found.buckets if resamples else None)
+        drawn = Resampling(resamples, seed, found.buckets if resamples else None)
         self._check(drawn)
         collected = found.collected(drawn=resamples > 0 or segments, values=segments)
-        made = scored(collected, found.references, drawn, signature, progress)
+        made = score_statistics(collected, found.references, drawn, signature, progress)
         remarks = (*self.remarks, *skipping_notes(found))
         return replace(made, remarks=remarks, skipped=found.skipped)
 
@@ -116,16 +116,16 @@ class Merged:
         check_form(signature)
         found = self.statistics.without_unpaired()
         planned = BaselineTest.of(baseline, found.names(), test, trials, resamples)
-        drawn = Drawn(planned.resamples, seed, found.buckets)
+        drawn = Resampling(planned.resamples, seed, found.buckets)
         self._check(drawn, **planned.fields)
         found.check_paired()
         collected = found.collected(drawn=True, values=True)
-        made = compared(collected, found.references, planned, drawn, signature, progress)
+        made = compare_statistics(collected, found.references, planned, drawn, signature, progress)
         remarks = (*self.remarks, *skipping_notes(found, self.statistics))
         segments = int(found.systems[planned.baseline].counted[:, 0].sum())
         return replace(made, remarks=remarks, skipped=found.skipped, segments=segments)
 
-    def _check(self, drawn: Drawn, **more: object) -> None:
+    def _check(self, drawn: Resampling, **more: object) -> None:
         """Refuse what cannot be resampled, and claims of signatures that do not hold."""
         for m in self.statistics.metrics:
             m.check_claims(self.statistics.references, {**more, **drawn.fields})
@@ -188,7 +188,7 @@ def stats(
     several candidates are several systems), `by` the column of systems and `id` that of the
     segments' ids.
     """
-    chosen = as_metrics(metrics)
+    chosen = load_metrics(metrics)
     columns = Columns.of(candidate, reference, by, id).with_scores(chosen)
     measure = Measure(tuple(chosen), keep=True)
     return rows_table(chosen, list(measure.parts(table_batches(batch, columns), threads)))
@@ -210,11 +210,11 @@ def sums(
     With `buckets` sums are also by bucket of ids, so that intervals and paired tests can be made of
     them; scores need none. The other arguments are those of `stats`.
     """
-    chosen = as_metrics(metrics)
+    chosen = load_metrics(metrics)
     columns = Columns.of(candidate, reference, by, id).with_scores(chosen)
     if buckets is not None and id is None:
         raise InputError("buckets are made of ids: name the column that has them (id=)")
-    measure = Measure(tuple(chosen), as_buckets(0, buckets))
+    measure = Measure(tuple(chosen), resolve_buckets(0, buckets))
     found = Statistics(chosen, measure.buckets)
     for part in measure.parts(table_batches(batch, columns), threads):
         found += part

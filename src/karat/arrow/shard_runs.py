@@ -13,7 +13,7 @@ from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder
 from karat.arrow.table_scores import Metrics, choose_engine, plan_job, run_pieces
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import as_metrics
+from karat.scoring import load_metrics
 from karat.storage.output import FilePath
 
 
@@ -67,7 +67,7 @@ def write_shards(
         id: column of ids; with it, data for intervals and tests are kept, too.
     """
     number, count = as_shard(shard)
-    chosen = as_metrics(metrics)
+    chosen = load_metrics(metrics)
     asked = candidate, reference, by, id
     drawn = id is not None
     job, pieces = plan_job(table, chosen, asked, buckets, drawn, skip_missing)

@@ -20,7 +20,7 @@ from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Counting, cuts_of
 from karat.progress import Stop, map_in_order, n_threads
-from karat.scoring import Collected, compact
+from karat.scoring import SystemStats, shrink_integers
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
 MOST_SYSTEMS = 10_000
@@ -165,7 +165,7 @@ def _chosen(rows: SegmentRows, code: int) -> SegmentRows:
     own: Ints | list[str] | None = rows.ids
     if own is not None:
         own = [own[i] for i in mine.tolist()] if isinstance(own, list) else own[mine]
-    tables = [compact(table[mine]) for table in rows.tables]
+    tables = [shrink_integers(table[mine]) for table in rows.tables]
     return SegmentRows(rows.codes[mine], own, rows.references[mine], tables)
 
 
@@ -284,7 +284,7 @@ class Statistics:
 
     def collected(
         self, *, drawn: bool, values: bool = False
-    ) -> dict[tuple[str, Metric], Collected]:
+    ) -> dict[tuple[str, Metric], SystemStats]:
         """Return the statistics of every system by every metric, systems in order of their names.
 
         With `drawn`, rows of segments in the order of their ids, or sums of buckets, to resample;
@@ -305,14 +305,16 @@ class Statistics:
             for at, m in enumerate(self.metrics)
         }
 
-    def _one(self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool) -> Collected:
+    def _one(
+        self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool
+    ) -> SystemStats:
         total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
         if rows is None:
-            return Collected(total, (), None)
+            return SystemStats(total, (), None)
         scores = None
         if values and not self.buckets:
             scores = self.metrics[at].of_segments().measure(rows[at])["value"]
-        return Collected(total, (rows[at],), scores)
+        return SystemStats(total, (rows[at],), scores)
 
     def _bucket_rows(self, name: str) -> list[NDArray[Any]]:
         own = self.systems[name]

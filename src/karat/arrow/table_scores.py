@@ -40,8 +40,8 @@ from karat.comparison import Comparison
 from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.scoring import Scoring, as_metrics
-from karat.stats.buckets import MOST_ROWS, as_buckets
+from karat.scoring import Scoring, load_metrics
+from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
@@ -275,18 +275,18 @@ def measure_table(
         threads, progress: as for `score`.
     """
     asked = candidate, reference, by, id
-    as_buckets(0, buckets)  # refused, where it is no number of buckets
+    resolve_buckets(0, buckets)  # refused, where it is no number of buckets
     runner = choose_engine(engine, engine_options, threads)
     frame = table if isinstance(table, Frame) else as_frame(table)
     if frame is not None:
         here = _check_in_memory(runner, rows=rows, shards=shards)
-        chosen = tuple(as_metrics(metrics))
+        chosen = tuple(load_metrics(metrics))
         more = here.threads, scores, skip_missing, progress
         return measure_frame(frame, asked, chosen, buckets, drawn, *more)
     drawn = drawn or (shards is not None and id is not None)
-    job, pieces = plan_job(table, as_metrics(metrics), asked, buckets, drawn, skip_missing)
+    job, pieces = plan_job(table, load_metrics(metrics), asked, buckets, drawn, skip_missing)
     job = replace(job, single_rows=single_rows)
-    total = Statistics(as_metrics(metrics), job.buckets)
+    total = Statistics(load_metrics(metrics), job.buckets)
     total.skipped = {} if skip_missing else None
     total = _measure_pieces(job, pieces, total, runner, (rows, shards), progress)
     return Merged(total, _remarks(runner, total.rows))
@@ -355,7 +355,7 @@ def plan_job(
 
     Unless rows with missing texts are skipped, files that are known to have some are refused.
     """
-    as_buckets(0, buckets)
+    resolve_buckets(0, buckets)
     columns, tables = find_columns(table, asked)
     columns = replace(columns.with_scores(metrics), skip_missing=skip_missing)
     if drawn:
@@ -367,8 +367,8 @@ def plan_job(
     pieces = plan_tables(tables)
     if not skip_missing:
         check_nulls(pieces, columns)
-    used = as_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if drawn else None
-    most = None if buckets == 0 else MOST_ROWS
+    used = resolve_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if drawn else None
+    most = None if buckets == 0 else MAX_ROWS
     return Job(columns, tuple(map(signed, metrics)), used, drawn and not used, most), pieces
 
 

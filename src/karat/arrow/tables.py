@@ -18,7 +18,7 @@ from karat.arrow.statistics import Part, SegmentRows, Statistics, part_of_rows
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.stats.buckets import MOST_BUCKETS, sum_cells
+from karat.stats.buckets import MAX_BUCKETS, sum_cells
 
 SUMS = (
     "system",
@@ -202,7 +202,7 @@ def _read_sums(columns: TableColumns) -> Iterator[Found]:
             mine = np.flatnonzero((metrics == code) & (widths == width))
             count, size = len(m.columns()), int(buckets[mine].max())
             bad = (buckets[mine] != size) | (bucket[mine] < 0) | (bucket[mine] >= max(size, 1))
-            known = size == 0 or 2 <= size <= MOST_BUCKETS
+            known = size == 0 or 2 <= size <= MAX_BUCKETS
             if width not in (count, 3 * count) or not known or bad.any():
                 place = f"{columns.name}, row {mine[0] + 1:,}"
                 raise InputError(f"{place}: not a row that karat.arrow.sums wrote")

@@ -27,7 +27,7 @@ from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.settings import setting, to_text
-from karat.stats.population import Prediction, shares
+from karat.stats.population import Prediction, unit_shares
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
@@ -127,8 +127,10 @@ def _rows(sample: Sample, prediction: Prediction | None) -> Iterator[Floats]:
     """Yield the rows of each system."""
     for system in range(len(sample.systems)):
         units = sample.labelled(system)
-        share = shares(units, sample.design_of(system), sample.population(system))
-        guess = np.zeros(len(sample.units)) if prediction is None else prediction.every[system]
+        share = unit_shares(units, sample.design_of(system), sample.population(system))
+        guess = (
+            np.zeros(len(sample.units)) if prediction is None else prediction.all_outputs[system]
+        )
         residual = sample.y[system, units] - guess[units]
         mean = fsum((share * residual).tolist())
         rows = np.zeros((len(guess), len(COLUMNS)))

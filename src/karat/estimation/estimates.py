@@ -40,7 +40,7 @@ from karat.registry import load
 from karat.settings import check_count, check_seed, check_settings
 from karat.stats.estimates import MeanInterval
 from karat.stats.multiple_tests import CORRECTIONS, single_level
-from karat.stats.population import Prediction, tuned
+from karat.stats.population import Prediction, tune_prediction
 from karat.stats.resampling import SEED
 from karat.stats.significance import SIGNIFICANCE_LEVEL, verdict
 
@@ -326,7 +326,7 @@ def _judge_worths(
     """Yield each judge by itself."""
     for j, (missing, signature) in enumerate(judge_info):
         alone = sample.only(j)
-        judge_prediction = tuned(alone.values())
+        judge_prediction = tune_prediction(alone.values())
         both = [
             estimate_system(alone, k, judge_prediction, finite) for k in range(len(sample.systems))
         ]

@@ -152,7 +152,7 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
     errors = np.ones(len(sample.units))
     if prediction is None:
         return errors
-    predicted = np.where(sample.present, prediction.every, 0.0).sum(axis=0)
+    predicted = np.where(sample.present, prediction.all_outputs, 0.0).sum(axis=0)
     level = predicted / np.maximum(sample.present.sum(axis=0), 1)
     has_label = sample.known
     gap = np.where(has_label, sample.y - prediction.units, 0.0)

@@ -16,7 +16,7 @@ from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present, score_evalset
 from karat.metrics.base import Metric
-from karat.metrics.given import Given
+from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.progress import Progress
 from karat.stats.population import Design, Labelled
@@ -358,7 +358,7 @@ def _model_ratings(evalset: EvalSet, judge: str | Metric, dimension: str) -> Jud
 
 def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
     if isinstance(judge, str) and judge in evalset.offered:
-        return Given(metric=judge)
+        return ExternalScores(metric=judge)
     try:
         return metric(judge)
     except MetricError as error:

@@ -10,15 +10,22 @@ from typing import NamedTuple
 from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample
 from karat.stats.estimates import (
-    MOST_BOUNDED,
+    MAX_BOUNDED_LABELS,
     IntervalFamily,
     MeanInterval,
     PointEstimate,
     bounded_intervals,
-    on_units,
     skewed_intervals,
+    spread_over_units,
 )
-from karat.stats.population import Design, Prediction, cross_fitted, expand, tuned, tuned_factor
+from karat.stats.population import (
+    Design,
+    Prediction,
+    cross_fit,
+    estimate_mean,
+    tune_prediction,
+    tuned_factor,
+)
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
@@ -45,8 +52,8 @@ def predict(sample: Sample) -> Prediction | None:
     if not sample.judges:
         return None
     if len(sample.judges) == 1:
-        return tuned(sample.values())
-    return cross_fitted(sample.with_means().values())
+        return tune_prediction(sample.values())
+    return cross_fit(sample.with_means().values())
 
 
 def estimate_system(
@@ -58,7 +65,7 @@ def estimate_system(
     guess, guesses = np.zeros(len(units)), np.zeros(len(population))
     shift = more = 0.0
     if prediction is not None:
-        guess, guesses = prediction.units[system, units], prediction.every[system, population]
+        guess, guesses = prediction.units[system, units], prediction.all_outputs[system, population]
         shift = float(prediction.means[system])
         more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
@@ -140,11 +147,11 @@ def _intervals(
     """
     y, guess = labels
     values = y - guess
-    expansion = expand(values, units, design, population)
+    expansion = estimate_mean(values, units, design, population)
     if finite and len(units) == len(population):
         return PointEstimate(expansion.mean, 0.0), EXACT
     equal = float(np.ptp(y)) == 0  # labels that do not differ tell no spread
-    if bounds is not None and (equal or len(units) <= MOST_BOUNDED):
+    if bounds is not None and (equal or len(units) <= MAX_BOUNDED_LABELS):
         weights = design.weights(units, len(population))
         return bounded_intervals(values, weights, bounds, expansion, finite, more), BOUNDED
     if equal:
@@ -190,7 +197,7 @@ def estimate_difference(
     guess, shift, more = np.zeros(len(units)), 0.0, 0.0
     if prediction is not None:
         guess = _unit_differences(sample, units, pair, prediction.units)
-        guesses = prediction.every[a, population] - prediction.every[b, population]
+        guesses = prediction.all_outputs[a, population] - prediction.all_outputs[b, population]
         shift = float((guesses * design.sizes[population]).sum() / design.sizes[population].sum())
         more = 0.0 if finite else _spread(guess, len(population))
     bounds, ends = None, sample.scale.ends
@@ -217,7 +224,7 @@ def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values
         return difference
     weights = sample.design.weights(units, len(sample.population(pair[0])))
     first, second = (
-        on_units(values[k, units[labelled_units]], labelled_units, weights)
+        spread_over_units(values[k, units[labelled_units]], labelled_units, weights)
         for k in pair
         for labelled_units in [np.flatnonzero(sample.known[k, units])]
     )
@@ -284,7 +291,7 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
             yield SystemBias(nan, nan, nan)
             continue
         gap = slope * guess[k, units] - y[k, units]
-        expansion = expand(gap, units, sample.design_of(k), sample.population(k))
+        expansion = estimate_mean(gap, units, sample.design_of(k), sample.population(k))
         yield SystemBias(*skewed_intervals(expansion, finite).interval()[:3])
 
 

@@ -29,7 +29,7 @@ from urllib.parse import unquote
 from karat.arrays import NDArray, np
 from karat.errors import InputError, OutputError, quoted, short
 from karat.gating.items import ItemScores
-from karat.scoring import compact
+from karat.scoring import shrink_integers
 from karat.storage.output import FilePath, write_atomically
 
 FORMAT = "# karat gate baseline"
@@ -266,7 +266,7 @@ class _Reader:
                 self.refuse(end + 1, f"found no columns {_encoded(name)}.… where they are expected")
             part = table[:, start : start + width]
             whole = part.astype(np.int64)
-            part = compact(whole) if (whole == part).all() else part
+            part = shrink_integers(whole) if (whole == part).all() else part
             columns = tuple(column.rpartition(".")[2] for column in own)
             found.append(StoredMetric(name, signature, columns, part))
             start += width

@@ -12,7 +12,7 @@ from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, Measured, digest
 from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
-from karat.scoring import Wanted, as_inputs, as_metrics, collect
+from karat.scoring import Keep, compute_statistics, load_metrics, make_inputs
 from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
@@ -44,20 +44,20 @@ def read_texts(
     """
     if id is not None:
         asked = candidate, references, None, id
-        chosen = as_metrics(metrics or DEFAULT)
+        chosen = load_metrics(metrics or DEFAULT)
         output, references, ids, metrics = _table_texts(output, asked, chosen)
     elif candidate is not None or _is_table(output):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
-    given = as_inputs(output, references, metrics or DEFAULT, threads, progress)
+    given = make_inputs(output, references, metrics or DEFAULT, threads, progress)
     if len(given.systems) != 1:
         names = short(", ".join(map(str, given.systems)))
         raise InputError(f"{len(given.systems)} systems were given ({names}): a gate takes one")
     ((system, texts),) = given.systems.items()
     refs, numbered = given.references, _ids(ids, output, len(texts))
     given = given._replace(segments=SegmentNames(len(texts), numbered, given.segments.left_out))
-    found = collect(given, Wanted(rows=True), threads, progress)
+    found = compute_statistics(given, Keep(rows=True), threads, progress)
     measures = [
-        Measured(m, m.method(refs.number), np.concatenate(found[system, m].rows))
+        Measured(m, m.method(refs.number), np.concatenate(found[system, m].row_blocks))
         for m in given.metrics
     ]
 
@@ -115,7 +115,7 @@ def _table_texts(
     Metrics that are columns of the table have their scores.
     """
     from karat.arrow.table_scores import read_rows
-    from karat.metrics.given import Given
+    from karat.metrics.given import ExternalScores
 
     columns: dict[str, list[float]] = {}
     outputs: list[str] = []
@@ -131,8 +131,8 @@ def _table_texts(
         for name, values in batch.numbers.items():
             columns.setdefault(name, []).extend(values.tolist())
     chosen = [
-        m.taking(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
-        if isinstance(m, Given) and m.of_table and m.column
+        m.with_scores(_column_scores(m.column, dict(zip(ids, columns[m.column], strict=True))))
+        if isinstance(m, ExternalScores) and m.of_table and m.column
         else m
         for m in metrics
     ]

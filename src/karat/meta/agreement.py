@@ -16,7 +16,6 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.settings import check_trials
 from karat.stats.correlation import (
-    Drawn,
     Statistic,
     Together,
     clipped,
@@ -57,7 +56,7 @@ class Agreement(NamedTuple):
     points: int  # systems, cells or documents that were compared
     groups: int = 1  # that count
     left_out: int = 0  # groups in which the statistic is undefined
-    why: str = ""  # why it is NaN
+    reason: str = ""  # why it is NaN
 
 
 MATRIX_LEVELS = ("system", "segment", "item", "by-system")
@@ -85,12 +84,12 @@ def agreement(
     points = int((~np.isnan(h)).sum())
     if at in {"system", "segment"}:
         value = chosen(h, m)
-        why = why_undefined(h, m) or "humans tell no two points so far apart"
-        return Agreement(value, points, why=why if np.isnan(value) else "")
+        reason = why_undefined(h, m) or "humans tell no two points so far apart"
+        return Agreement(value, points, reason=reason if np.isnan(value) else "")
     value, groups, left_out = chosen.over(h, m)
-    what = "segment" if at == "item" else "system"
-    why = f"in no {what} do both human and metric scores differ" if np.isnan(value) else ""
-    return Agreement(value, points, groups, left_out, why)
+    group_name = "segment" if at == "item" else "system"
+    reason = f"in no {group_name} do both human and metric scores differ" if np.isnan(value) else ""
+    return Agreement(value, points, groups, left_out, reason)
 
 
 # --------------------------------------------------------------------- many matrices at once
@@ -111,19 +110,21 @@ def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
     Of pooled statistics it is draws x groups x parts.
     """
     flat = human.shape[0] * human.shape[1], human.shape[2]
-    found = by.each_group(human.reshape(flat), metric.reshape(flat))
-    return found.reshape(*human.shape[:2], *found.shape[1:])
+    values = by.each_group(human.reshape(flat), metric.reshape(flat))
+    return values.reshape(*human.shape[:2], *values.shape[1:])
 
 
-def over_groups(by: Statistic, found: Floats, times: Floats | None = None) -> Floats:
+def over_groups(by: Statistic, group_values: Floats, times: Floats | None = None) -> Floats:
     """Return the statistic of each draw from what `each_group` has; `times` are of the groups."""
-    return by.pooled.total(found, times) if by.pooled else mean_of_defined(found, times)
+    return (
+        by.pooled.total(group_values, times) if by.pooled else mean_of_defined(group_values, times)
+    )
 
 
 def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
     """The mean of each row without NaN; with `times`, each value counts so often."""
-    known = (~np.isnan(values)).astype(np.float64)
-    weights = known if times is None else known * times
+    is_defined = (~np.isnan(values)).astype(np.float64)
+    weights = is_defined if times is None else is_defined * times
     return quotient((np.nan_to_num(values) * weights).sum(axis=1), weights.sum(axis=1))
 
 
@@ -147,8 +148,8 @@ def row_means(scores: Floats) -> Floats:
 
 def drawn_means(scores: Floats, counts: Floats) -> Floats:
     """Draws x systems: the mean score of the segments drawn, NaN where none is known."""
-    known = ~np.isnan(scores)
-    return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), known)))
+    has_score = ~np.isnan(scores)
+    return quotient(*(exact_product(counts, x.T) for x in (np.nan_to_num(scores), has_score)))
 
 
 def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
@@ -164,10 +165,10 @@ def document_means(scores: Floats, documents: Sequence[Any]) -> Floats:
 
 def members(documents: Sequence[Any]) -> list[Ints]:
     """The segments of each document, documents in order of first sight."""
-    found: dict[Any, list[int]] = {}
+    indices_by_document: dict[Any, list[int]] = {}
     for s, name in enumerate(documents):
-        found.setdefault(name, []).append(s)
-    return [np.array(inside) for inside in found.values()]
+        indices_by_document.setdefault(name, []).append(s)
+    return [np.array(indices) for indices in indices_by_document.values()]
 
 
 OVER = {
@@ -194,15 +195,15 @@ def bootstrap(
         raise InputError(f"bootstrap over {quoted(over)}: expected one of {', '.join(OVER)}")
     check_trials("resamples", resamples, 1)
     pairs = [shared(human, m) for m in metrics]
-    found = np.empty((len(metrics), resamples))
+    values = np.empty((len(metrics), resamples))
     done = 0
     for systems, segments in drawn_places(human.shape, over, resamples, seed):
         batch = slice(done, done + len(systems))
         for k, (h, m) in enumerate(pairs):
-            found[k, batch] = _values(h, m, statistic(by), at, systems, segments)
+            values[k, batch] = _values(h, m, statistic(by), at, systems, segments)
             progress(done + len(systems) * (k + 1) // len(pairs), resamples, "resampling")
         done += len(systems)
-    return found
+    return values
 
 
 def drawn_places(
@@ -277,8 +278,8 @@ def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints
         return r if by.name == "pearson" else r * r
     if by.grouped:
         cells = all_cells(~np.isnan(h))
-        drawn = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
-        return over_groups(by, by.grouped.drawn(cells.of(h), cells.of(m), drawn))
+        drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
+        return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), drawn_cells))
     return _resample_stacked(h, m, by, systems, segments)
 
 
@@ -297,13 +298,8 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
     if by.grouped:
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
-        drawn = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
-        values = by.grouped.drawn(cells.of(h), cells.of(m), drawn)
-    elif of_draws := by.drawn_groups:
-        times = _kernel.tally(points, h.shape[1]).astype(np.int32)
-        rows = zip(h, m, ~np.isnan(h), strict=True)
-        found = [of_draws(x[k], y[k], np.ascontiguousarray(times[:, k])) for x, y, k in rows]
-        values = np.stack(found, axis=1)
+        drawn_cells = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
+        values = by.grouped.resample(cells.of(h), cells.of(m), drawn_cells)
     else:
         parts = (
             (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
@@ -314,13 +310,13 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
 
 def _resample_stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
     """The statistic over all cells of each drawn matrix."""
-    found = []
+    values = []
     for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
-        drawn = s[:, :, None], t[:, None, :]
-        human, metric = (arranged(x[drawn], "segment") for x in (h, m))
+        drawn_indices = s[:, :, None], t[:, None, :]
+        human, metric = (arranged(x[drawn_indices], "segment") for x in (h, m))
         cells = (s[:, :, None] * h.shape[1] + t[:, None, :]).reshape(len(s), -1)
-        found.append(over_groups(by, _of_draws(human, metric, cells, by)))
-    return np.concatenate(found)
+        values.append(over_groups(by, _of_draws(human, metric, cells, by)))
+    return np.concatenate(values)
 
 
 def _of_draws(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Floats:
@@ -352,11 +348,11 @@ def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) ->
 
 
 def _centred(scores: Floats) -> Floats:
-    known = scores[~np.isnan(scores)]
-    if not len(known):
+    defined_scores = scores[~np.isnan(scores)]
+    if not len(defined_scores):
         return scores
-    moved: Floats = scores - known.mean()
-    return moved / (float(known.std()) or 1.0)
+    moved: Floats = scores - defined_scores.mean()
+    return moved / (float(defined_scores.std()) or 1.0)
 
 
 def _r(n: Floats, sh: Floats, sm: Floats, shh: Floats, smm: Floats, shm: Floats) -> Floats:
@@ -390,15 +386,15 @@ def perm_both(
     chosen = statistic(by)
     check_matrix_level(at)
     check_trials("trials", trials, 1)
-    if chosen.behind and at != "system":
+    if chosen.of_segments and at != "system":
         raise InputError(f"{chosen.name} compares systems: choose the level system")
     if not chosen.tested:
         test = "no such test, which exchanges standardised scores"
         raise InputError(f"{chosen.name} has {test}: choose another statistic")
     of = standardised(human, first, second)
-    tried = Exchanges(of.known, trials, seed, progress, keep)
+    tried = Exchanges(of.has_scores, trials, seed, progress, keep)
     if chosen.test:
-        groups = of if chosen.behind else Triple(*(arranged(x[None], at)[0] for x in of))
+        groups = of if chosen.of_segments else Triple(*(arranged(x[None], at)[0] for x in of))
         return chosen.test(*groups, tried)
     if fast := FAST.get((chosen.name, at)):
         return fast(of, tried)
@@ -411,18 +407,20 @@ def _of_groups(
     of: Triple, by: Statistic, grouped: PairsOfGroups | LinesOfGroups, at: str, tried: Exchanges
 ) -> Permutation:
     """Test a statistic of groups from the bits of the exchanges, with no matrix exchanged."""
-    cells = LEVEL_CELLS[at](of.known)
+    cells = LEVEL_CELLS[at](of.has_scores)
     human, first, second = (cells.of(x) for x in of)
-    bits = places_of_bits(cells.rows, cells.columns, of.known.shape[1])
+    bits = places_of_bits(cells.rows, cells.columns, of.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:
         chosen = ExchangedCells(cells.offsets, bits, np.ascontiguousarray(words))
-        values = over_groups(by, grouped.exchanged(human, first, second, chosen))
+        values = over_groups(by, grouped.exchange(human, first, second, chosen))
         return values[: words.shape[1]] - values[words.shape[1] :]
 
-    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.known.shape))
-    one, other = (over_groups(by, grouped.drawn(human, x, once)) for x in (first, second))
-    return tried.test(float((one - other)[0]), differences, _TRIALS_AT_A_TIME)
+    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.has_scores.shape))
+    first_value, second_value = (
+        over_groups(by, grouped.resample(human, x, once)) for x in (first, second)
+    )
+    return tried.test(float((first_value - second_value)[0]), differences, _TRIALS_AT_A_TIME)
 
 
 def _measures(by: Statistic, at: str) -> Measures:
@@ -435,35 +433,17 @@ def _measures(by: Statistic, at: str) -> Measures:
         return lambda h, a, b, chosen: np.array(
             [agreement(h, np.where(c, b, a), by, at).value for c in chosen]
         )
-    if by.drawn_groups and at != "system":
-        return _counted(by, by.drawn_groups, at)
     return _measure_exchanged_matrices(by, at)
 
 
 def _measure_exchanged_matrices(by: Statistic, at: str) -> Measures:
-    def some(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+    def measure_batch(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         human = arranged(np.broadcast_to(h, chosen.shape), at)
         return over_groups(by, each_group(human, arranged(np.where(chosen, b, a), at), by))
 
-    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
+    def measure(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
         size = max(1, _CELLS_AT_A_TIME // max(1, h.size))
         starts = range(0, len(chosen), size)
-        return np.concatenate([some(h, a, b, chosen[k : k + size]) for k in starts])
+        return np.concatenate([measure_batch(h, a, b, chosen[k : k + size]) for k in starts])
 
-    return found
-
-
-def _counted(by: Statistic, drawn: Drawn, at: str) -> Measures:
-    def found(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
-        groups = (arranged(x[None], at)[0] for x in (h, a, b))
-        taken = np.ascontiguousarray(arranged(chosen, at).swapaxes(0, 1))  # a group at a time
-        values = []
-        for human, first, second, cells in zip(*groups, taken, strict=True):
-            known = ~np.isnan(human)
-            there = cells[:, known]  # the points of `a` are there where those of `b` are not
-            times = np.hstack([~there, there]).astype(np.int32)
-            points = np.tile(human[known], 2), np.concatenate([first[known], second[known]])
-            values.append(drawn(*points, times))
-        return over_groups(by, np.stack(values, axis=1))
-
-    return found
+    return measure

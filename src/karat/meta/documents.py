@@ -17,7 +17,7 @@ from karat.meta.scores import ScoredSet
 from karat.metrics.base import Metric
 from karat.metrics.pairs import SegmentNames
 from karat.progress import silent
-from karat.scoring import Inputs, Wanted, collect
+from karat.scoring import Keep, TextInputs, compute_statistics
 from karat.stats.correlation import Statistic, quotient
 from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
@@ -30,28 +30,28 @@ def score_joined(
     evalset: EvalSet,
     metrics: Sequence[Metric],
     documents: Sequence[Ints],
-    known: Flags,
+    is_judged: Flags,
     threads: int | None = None,
 ) -> dict[Metric, Floats]:
     """Systems x documents by each metric: the scores of joined texts, more being better.
 
-    A document is the places of its segments. Of each system only the cells that are `known` are
+    A document is the places of its segments. Of each system only the cells that are `is_judged` are
     part of it; a document without any has NaN, and so has one by a metric that reads no texts.
     """
     reading = [m for m in metrics if m.reads_texts]
-    found = {m: np.full((len(known), len(documents)), np.nan) for m in metrics}
-    for systems in _alike(known):
-        parts = [inside[known[systems[0], inside]] for inside in documents]
+    scores = {m: np.full((len(is_judged), len(documents)), np.nan) for m in metrics}
+    for systems in _alike(is_judged):
+        parts = [inside[is_judged[systems[0], inside]] for inside in documents]
         filled = [d for d, part in enumerate(parts) if len(part)]
         if not filled or not reading:
             continue
         texts = {str(k): Strings(_texts(evalset, k, parts), f"system {k}") for k in systems}
         references = VaryingReferences([joined_references(evalset, parts[d]) for d in filled])
-        given = Inputs(texts, references, reading, SegmentNames(len(filled)))
-        rows = collect(given, Wanted(rows=True), threads, silent)
+        inputs = TextInputs(texts, references, reading, SegmentNames(len(filled)))
+        rows = compute_statistics(inputs, Keep(rows=True), threads, silent)
         for (k, m), part in rows.items():
-            found[m][int(k), filled] = m.sign * m.measure(part.stats)["value"]
-    return found
+            scores[m][int(k), filled] = m.sign * m.measure(part.row_table)["value"]
+    return scores
 
 
 def joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[str]:
@@ -68,10 +68,10 @@ def joined_references(evalset: EvalSet, places: Sequence[int] | Ints) -> list[st
     return [JOINT.join(texts) for texts in zip(*groups, strict=True)]
 
 
-def _alike(known: Flags) -> Iterator[list[int]]:
+def _alike(is_judged: Flags) -> Iterator[list[int]]:
     """Systems with the same known cells: they share their references."""
     groups: dict[bytes, list[int]] = {}
-    for k, row in enumerate(known):
+    for k, row in enumerate(is_judged):
         groups.setdefault(row.tobytes(), []).append(k)
     yield from groups.values()
 
@@ -105,8 +105,8 @@ class Cut(NamedTuple):
 
     def part(self, cells: Floats, shuffle: Ints) -> Floats:
         """Systems x documents x segments x columns of one shuffle."""
-        kept = cells[:, shuffle[: self.documents * self.length]]
-        return kept.reshape(len(cells), self.documents, self.length, cells.shape[2])
+        selected = cells[:, shuffle[: self.documents * self.length]]
+        return selected.reshape(len(cells), self.documents, self.length, cells.shape[2])
 
 
 def shuffled_cut(segments: int, length: int, repeats: int, seed: int) -> Cut:
@@ -122,14 +122,14 @@ DocumentScores = Callable[[Cut, Flags], Mapping[Metric, list[Floats]]]
 def summed_scores(scored: ScoredSet) -> DocumentScores:
     """Return what scores documents by the sums of their segments' statistics."""
 
-    def score(cut: Cut, known: Flags) -> dict[Metric, list[Floats]]:
-        return {metric: list(_summed(scored, metric, cut, known)) for metric in scored.metrics}
+    def score(cut: Cut, is_judged: Flags) -> dict[Metric, list[Floats]]:
+        return {metric: list(_summed(scored, metric, cut, is_judged)) for metric in scored.metrics}
 
     return score
 
 
-def _summed(scored: ScoredSet, metric: Metric, cut: Cut, known: Flags) -> Iterator[Floats]:
-    rows = scored.rows[metric] * known[:, :, None]
+def _summed(scored: ScoredSet, metric: Metric, cut: Cut, is_judged: Flags) -> Iterator[Floats]:
+    rows = scored.rows[metric] * is_judged[:, :, None]
     for shuffle in cut.shuffles:
         sums = cut.part(rows, shuffle).sum(axis=2).reshape(-1, rows.shape[2])
         yield metric.sign * metric.of_documents().measure(sums)["value"][None]
@@ -145,23 +145,23 @@ def joined_scores(
 
     Dimensions in which the same outputs were judged share what was scored last.
     """
-    kept: dict[bytes, dict[Metric, list[Floats]]] = {}
+    cached: dict[bytes, dict[Metric, list[Floats]]] = {}
     last: list[Cut] = []
 
-    def score(cut: Cut, known: Flags) -> dict[Metric, list[Floats]]:
+    def score(cut: Cut, is_judged: Flags) -> dict[Metric, list[Floats]]:
         if not last or last[0] is not cut:
             last[:] = [cut]
-            kept.clear()
-        key = known.tobytes()
-        if key not in kept:
-            kept[key] = {metric: [] for metric in metrics}
+            cached.clear()
+        key = is_judged.tobytes()
+        if key not in cached:
+            cached[key] = {metric: [] for metric in metrics}
             for shuffle in cut.shuffles:
                 documents = list(cut.places(shuffle))
-                found = score_joined(evalset, metrics, documents, known, threads)
-                for metric, values in found.items():
-                    kept[key][metric].append(values.reshape(1, -1))
+                scores = score_joined(evalset, metrics, documents, is_judged, threads)
+                for metric, values in scores.items():
+                    cached[key][metric].append(values.reshape(1, -1))
                 tick()
-        return kept[key]
+        return cached[key]
 
     return score
 
@@ -172,12 +172,12 @@ def document_agreement(
     """Return the statistic over all documents of all systems, in each shuffle, by each metric."""
     people = [_means(cut.part(human[:, :, None], shuffle)) for shuffle in cut.shuffles]
     return {
-        metric: np.array([by(h, m) for h, m in zip(people, own, strict=True)])
-        for metric, own in scores.items()
+        metric: np.array([by(h, m) for h, m in zip(people, metric_scores, strict=True)])
+        for metric, metric_scores in scores.items()
     }
 
 
 def _means(cells: Floats) -> Floats:
     """The mean human score of each document, one vector for all systems; NaN if nobody judged."""
-    known = ~np.isnan(cells)
-    return quotient(np.nansum(cells, axis=(2, 3)), known.sum(axis=(2, 3))).reshape(1, -1)
+    is_judged = ~np.isnan(cells)
+    return quotient(np.nansum(cells, axis=(2, 3)), is_judged.sum(axis=(2, 3))).reshape(1, -1)

@@ -12,7 +12,7 @@ from karat.evalset.loading import as_evalset, as_options, load_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.agreement import check_matrix_level
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
-from karat.meta.ranking import MetaRow, MetricTest, Resampled, Task, rank
+from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.progress import Progress, n_threads, silent
@@ -42,9 +42,11 @@ class Ranking(Result):
     @property
     def settings(self) -> dict[str, object]:
         """Every setting of the experiment."""
-        found = {f.name: getattr(self.experiment, f.name) for f in fields(self.experiment)}
-        found = {key: one for key, one in found.items() if one or key not in ONLY_IF_GIVEN}
-        return {**found, "metrics": tuple(map(str, self.experiment.metrics))}
+        settings = {f.name: getattr(self.experiment, f.name) for f in fields(self.experiment)}
+        settings = {
+            key: value for key, value in settings.items() if value or key not in ONLY_IF_GIVEN
+        }
+        return {**settings, "metrics": tuple(map(str, self.experiment.metrics))}
 
     @property
     def source(self) -> object:
@@ -65,12 +67,12 @@ class Ranking(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how intervals and ranks were made, and on what the data allow."""
-        return (*_made(self), *self.remarks)
+        return (*_method_notes(self), *self.remarks)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on what the data allow."""
-        return tuple(_few(self))
+        return tuple(_warn_of_few_systems(self))
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -94,9 +96,12 @@ def exchanges_add_up(results: Iterable[Ranking]) -> bool:
         for (*_, statistic), resampled in result.resampled.items():
             if not resampled.exchanges:
                 return False
-            own = of_cells.setdefault(result.source, [])
-            own.append(STATISTICS[statistic].exchanges_cells)
-    return all(len(own) == 1 or all(own) for own in of_cells.values())
+            shares_exchanges = of_cells.setdefault(result.source, [])
+            shares_exchanges.append(STATISTICS[statistic].exchanges_cells)
+    return all(
+        len(shares_exchanges) == 1 or all(shares_exchanges)
+        for shares_exchanges in of_cells.values()
+    )
 
 
 class SetSize(NamedTuple):
@@ -131,12 +136,18 @@ class MetaEvaluation(Ranking):
     def size(self) -> SetSize:
         """Systems, segments, judged outputs and judges of the dimensions asked for."""
         evalset, judged = self.evalset, self.evalset.judgements.by_people()
-        asked = self.experiment.dimensions
-        names = {part for one in asked for part in evalset.difference(one) or (one,)}
-        kept = judged.where(np.isin(judged.dimension, [judged.dimensions.index(n) for n in names]))
-        outputs = set(zip(kept.system.tolist(), kept.segment.tolist(), strict=True))
+        dimensions = self.experiment.dimensions
+        names = {
+            part
+            for dimension in dimensions
+            for part in evalset.difference(dimension) or (dimension,)
+        }
+        judgements = judged.where(
+            np.isin(judged.dimension, [judged.dimensions.index(n) for n in names])
+        )
+        outputs = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))
         counted = {j for name in names for j in evalset.representatives(name).values()}
-        judges = tuple(judge for judge in kept.judges if judge in counted)
+        judges = tuple(judge for judge in judgements.judges if judge in counted)
         return SetSize(len(evalset.systems), len(evalset), len(outputs), judges)
 
     @property
@@ -153,9 +164,9 @@ class MetaEvaluation(Ranking):
     @property
     def source(self) -> object:
         """The set: experiments on one set see the same resamples."""
-        asked = self.experiment
-        added = asked.judgements, asked.model_judges
-        return asked.evalset, asked.read_as, asked.reader_options, added
+        experiment = self.experiment
+        added = experiment.judgements, experiment.model_judges
+        return experiment.evalset, experiment.read_as, experiment.reader_options, added
 
     @property
     def metric_names(self) -> dict[str, tuple[str, ...]]:
@@ -165,8 +176,8 @@ class MetaEvaluation(Ranking):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the scores and on what the data allow."""
-        own = (*_turned(self), *self.scored.notes(), *_few(self))
-        return (*_scored(self), *own, *self.evalset.notes)
+        sentences = (*_sign_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
+        return (*_system_score_notes(self), *sentences, *self.evalset.notes)
 
 
 def meta_evaluate(
@@ -185,35 +196,35 @@ def meta_evaluate(
         progress: function that is called with the progress.
     """
     if evalset is None:
-        how = as_options(experiment.reader_options)
-        how |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
+        options = as_options(experiment.reader_options)
+        options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
-        evalset = load_evalset(experiment.evalset, read_as, progress=progress, **how)
-    evalset = _narrowed(as_evalset(evalset, progress), experiment)
+        evalset = load_evalset(experiment.evalset, read_as, progress=progress, **options)
+    evalset = _select_inputs(as_evalset(evalset, progress), experiment)
     scored = replace(
         score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
         system_scores=experiment.system_scores,
     )
-    named = replace(
+    resolved = replace(
         experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions, differences=True)
     )
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
     resampled: dict[tuple[str, str, str], Resampled] = {}
-    for dimension in named.dimensions:
-        human = evalset.human(dimension, named.normalise)
-        for level in named.levels:
-            seen = view(level, scored, human)
-            for name in named.statistics:
-                place = Task(dimension, level, STATISTICS[name])
-                found = rank(named, seen, place, progress, n_threads(threads))
-                rows += found.rows
-                tests += found.tests
-                resampled[place.names] = found.resampled
-    return MetaEvaluation(named, tuple(rows), tuple(tests), resampled, scored)
+    for dimension in resolved.dimensions:
+        human = evalset.human(dimension, resolved.normalise)
+        for level in resolved.levels:
+            scores = view(level, scored, human)
+            for name in resolved.statistics:
+                task = RankingTask(dimension, level, STATISTICS[name])
+                ranked = rank(resolved, scores, task, progress, n_threads(threads))
+                rows += ranked.rows
+                tests += ranked.tests
+                resampled[task.names] = ranked.resampled
+    return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
 
 
-def _narrowed(evalset: EvalSet, experiment: Experiment) -> EvalSet:
+def _select_inputs(evalset: EvalSet, experiment: Experiment) -> EvalSet:
     """The systems and references that an experiment uses; what it asks for must be there."""
     chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     chosen = with_references(chosen, experiment.references)
@@ -250,67 +261,74 @@ def rank_metrics(
     """
     check_matrix_level(level)
     names = "matrices", tuple(metrics), ("human",), (level,), (statistic,)
-    how: dict[str, Any] = {"resamples": resamples, "trials": trials, "correction": correction}
-    asked = Experiment(*names, over=over, seed=seed, system_scores=system_scores, **how)
+    options: dict[str, Any] = {"resamples": resamples, "trials": trials, "correction": correction}
+    experiment = Experiment(*names, over=over, seed=seed, system_scores=system_scores, **options)
     matrices = {name: as_floats(values) for name, values in metrics.items()}
-    given = as_floats(human), matrices
-    seen = mean_view(*given, system_scores) if level == "system" else matrix_view(*given, level)
-    place = Task("human", level, STATISTICS[statistic])
-    rows, tests, resampled = rank(asked, seen, place, progress, n_threads(threads))
-    return Ranking(asked, tuple(rows), tuple(tests), {place.names: resampled})
+    scores = as_floats(human), matrices
+    score_view = (
+        mean_view(*scores, system_scores) if level == "system" else matrix_view(*scores, level)
+    )
+    task = RankingTask("human", level, STATISTICS[statistic])
+    rows, tests, resampled = rank(experiment, score_view, task, progress, n_threads(threads))
+    return Ranking(experiment, tuple(rows), tuple(tests), {task.names: resampled})
 
 
 # -------------------------------------------------------------------------------- in sentences
 
 
-def _made(result: Ranking) -> Iterator[str]:
-    asked = result.experiment
-    if asked.resamples:
-        over = "systems and segments" if asked.over == "both" else asked.over
-        alone = [name for name in asked.statistics if STATISTICS[name].behind is not None]
-        if alone and asked.over != "segments":
+def _method_notes(result: Ranking) -> Iterator[str]:
+    experiment = result.experiment
+    if experiment.resamples:
+        over = "systems and segments" if experiment.over == "both" else experiment.over
+        alone = [name for name in experiment.statistics if STATISTICS[name].of_segments is not None]
+        if alone and experiment.over != "segments":
             over += f" (for {' and '.join(alone)}, of segments alone)"
-        drawn = f"{asked.resamples:,} bootstrap resamples of {over}, seed {asked.seed}"
-        yield f"Intervals: 95%, from {drawn}."
-        if len(asked.metrics) > 1:
+        resampling = (
+            f"{experiment.resamples:,} bootstrap resamples of {over}, seed {experiment.seed}"
+        )
+        yield f"Intervals: 95%, from {resampling}."
+        if len(experiment.metrics) > 1:
             yield "Delta: the value minus that of the best metric, on the same resamples."
     if result.tests:
-        corrected = "" if asked.correction == "none" else f", {asked.correction} correction"
+        corrected = (
+            "" if experiment.correction == "none" else f", {experiment.correction} correction"
+        )
         yield (
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
-            f"p of at most {asked.level:g} (PERM-BOTH, {asked.trials:,} trials{corrected}; where "
+            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} "
+            f"trials{corrected}; where "
             f"{MAX_EXACT_CELLS} points or fewer are compared, all exchanges)."
         )
-    if asked.p_values:
+    if experiment.p_values:
         yield (
             "p: of no correlation, two-sided, by Student's t (Kendall's tau: by the normal "
             "distribution, ties taken out); points are taken as independent, which outputs of one "
             "system or one segment are not; not corrected. Means over groups have none."
         )
-    yield from _own_tests(result)
-    pooled = [name for name in asked.statistics if STATISTICS[name].pooled]
+    yield from _special_tests_notes(result)
+    pooled = [name for name in experiment.statistics if STATISTICS[name].pooled]
     if any(row.left_out for row in result.rows if row.statistic not in pooled):
         yield (
             "Groups: the mean is over those in which the statistic is defined; where all scores of "
             "humans or metric are equal, it is not."
         )
-    if pooled and {*asked.levels} & {"item", "by-system"}:
+    if pooled and {*experiment.levels} & {"item", "by-system"}:
         yield f"Groups: {' and '.join(pooled)} take the pairs of all groups in one pool."
 
 
-def _scored(result: MetaEvaluation) -> Iterator[str]:
+def _system_score_notes(result: MetaEvaluation) -> Iterator[str]:
     """State which outputs systems' scores come from, where some outputs are not judged."""
-    asked = result.experiment
-    if not {*asked.levels} & {*OF_SYSTEMS}:
+    experiment = result.experiment
+    if not {*experiment.levels} & {*OF_SYSTEMS}:
         return
-    if asked.system_scores == "all":
+    if experiment.system_scores == "all":
         yield (
             "System scores: as in mt-metrics-eval and WMT's tables, metrics score all outputs of a "
             "system, judged or not; its human score is the mean of those judged."
         )
         return
     present = result.scored.present
-    judged = (result.evalset.human(name) for name in asked.dimensions)
+    judged = (result.evalset.human(name) for name in experiment.dimensions)
     if any((present & np.isnan(scores)).any() for scores in judged):
         yield (
             "System scores: of judged outputs alone. mt-metrics-eval and WMT's tables score all "
@@ -318,12 +336,12 @@ def _scored(result: MetaEvaluation) -> Iterator[str]:
         )
 
 
-def _own_tests(result: Ranking) -> Iterator[str]:
+def _special_tests_notes(result: Ranking) -> Iterator[str]:
     """State which statistics have another test than the others, or none, and why."""
-    asked = result.experiment
-    if not asked.trials or len(asked.metrics) < 2:
+    experiment = result.experiment
+    if not experiment.trials or len(experiment.metrics) < 2:
         return
-    untested = [name for name in asked.statistics if not STATISTICS[name].tested]
+    untested = [name for name in experiment.statistics if not STATISTICS[name].tested]
     if untested:
         yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
     tested = {test.statistic for test in result.tests}
@@ -339,7 +357,7 @@ def _own_tests(result: Ranking) -> Iterator[str]:
         yield "No ranks by spa of corpus scores: choose the level system-mean."
 
 
-def _turned(result: MetaEvaluation) -> Iterator[str]:
+def _sign_notes(result: MetaEvaluation) -> Iterator[str]:
     """State the one convention of signs, where a metric has the other."""
     rates = [str(m) for m in result.scored.metrics if m.sign < 0]
     if rates:
@@ -350,10 +368,10 @@ def _turned(result: MetaEvaluation) -> Iterator[str]:
         )
 
 
-def _few(result: Ranking) -> Iterator[str]:
+def _warn_of_few_systems(result: Ranking) -> Iterator[str]:
     """Warn where few systems were compared as systems."""
     points = [row.points for row in result.rows if row.level.startswith("system")]
     fewest = min(points, default=MIN_RANKING_SYSTEMS)
     if fewest < MIN_RANKING_SYSTEMS:
-        few = f"{fewest:,} system{'s are' if fewest != 1 else ' is'} few"
-        yield f"{few}: at the level of systems almost any order of metrics may be chance."
+        warning = f"{fewest:,} system{'s are' if fewest != 1 else ' is'} few"
+        yield f"{warning}: at the level of systems almost any order of metrics may be chance."

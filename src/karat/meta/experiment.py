@@ -17,7 +17,7 @@ from karat.meta.agreement import OVER
 from karat.meta.scores import SYSTEM_SCORES
 from karat.meta.views import LEVELS, check_behind
 from karat.metrics.base import Metric
-from karat.metrics.given import SET, Given
+from karat.metrics.given import SET, ExternalScores
 from karat.metrics.names import metric
 from karat.settings import check_seed, check_trials
 from karat.stats.correlation import STATISTICS
@@ -75,16 +75,16 @@ class Experiment:
     def __post_init__(self) -> None:
         for level in self.levels:
             LEVELS[level]  # refuses what is none
-        chosen = [STATISTICS[name] for name in self.statistics]
-        known = {
+        chosen = [STATISTICS[value] for value in self.statistics]
+        choices = {
             **{"over": OVER, "normalise": ("none", "z"), "correction": CORRECTIONS},
             "system_scores": SYSTEM_SCORES,
         }
-        for what, names in known.items():
-            if (name := getattr(self, what)) not in names:
-                raise InputError(f"{what} {quoted(name)}: expected one of {', '.join(names)}")
-        for name in ("resamples", "trials"):
-            check_trials(name, getattr(self, name))
+        for name, names in choices.items():
+            if (value := getattr(self, name)) not in names:
+                raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(names)}")
+        for value in ("resamples", "trials"):
+            check_trials(value, getattr(self, value))
         check_seed(self.seed)
         if not self.metrics or not self.levels or not self.statistics:
             raise InputError("an experiment needs at least one metric, level and statistic")
@@ -93,13 +93,13 @@ class Experiment:
         if not 0 < self.level < 1:
             raise InputError(f"level={self.level}: expected a number between 0 and 1")
         as_options(self.reader_options)
-        for one in chosen:
-            check_behind(one, self.levels)
-        for name in ("dimensions", "levels", "statistics", "exclude", "references"):
-            given = getattr(self, name)
-            for one in given:
-                if given.count(one) > 1:
-                    raise InputError(f"{name}: {quoted(one)} is named twice")
+        for item in chosen:
+            check_behind(item, self.levels)
+        for value in ("dimensions", "levels", "statistics", "exclude", "references"):
+            values = getattr(self, value)
+            for item in values:
+                if values.count(item) > 1:
+                    raise InputError(f"{value}: {quoted(item)} is named twice")
 
     def __str__(self) -> str:
         return "".join(self.toml())
@@ -125,7 +125,9 @@ class MetaStudy:
     def __post_init__(self) -> None:
         if not self.experiments:
             raise InputError("a study needs at least one experiment")
-        if len(self.experiments) > 1 and any(one.p_values for one in self.experiments):
+        if len(self.experiments) > 1 and any(
+            experiment.p_values for experiment in self.experiments
+        ):
             raise InputError("p_values: averages over several sets have none; leave it out")
         check_weights(self.weights, len(self.experiments))
         self._check_files()
@@ -133,14 +135,19 @@ class MetaStudy:
     def _check_files(self) -> None:
         """Refuse a file of given scores that several sets name: scores are of one set."""
         sets: dict[str, tuple[str, tuple[str, ...]]] = {}
-        for one in self.experiments:
-            own = one.evalset, one.reader_options
-            for named in map(metric, one.metrics):
-                if not isinstance(named, Given) or named.file is None or SET in named.file:
+        for experiment in self.experiments:
+            set_and_options = experiment.evalset, experiment.reader_options
+            for file_metric in map(metric, experiment.metrics):
+                if (
+                    not isinstance(file_metric, ExternalScores)
+                    or file_metric.file is None
+                    or SET in file_metric.file
+                ):
                     continue
-                if sets.setdefault(named.file, own) != own:
+                if sets.setdefault(file_metric.file, set_and_options) != set_and_options:
                     raise InputError(
-                        f"{named}: a file has scores of one set, and there are several: name a "
+                        f"{file_metric}: a file has scores of one set, and there are "
+                        "several: name a "
                         f"file for each, as in given:file=scores/{SET}.tsv, where {SET} is the "
                         "name of the set"
                     )
@@ -154,9 +161,9 @@ class MetaStudy:
             yield from self.experiments[0].toml()
             return
         yield f"weights = [{', '.join(map(_toml, self.weights))}]\n"
-        for one in self.experiments:
+        for experiment in self.experiments:
             yield "\n[[experiment]]\n"
-            yield from one.toml()
+            yield from experiment.toml()
 
 
 def check_weights(weights: Sequence[float], number: int) -> tuple[float, ...]:
@@ -165,8 +172,8 @@ def check_weights(weights: Sequence[float], number: int) -> tuple[float, ...]:
         raise InputError(f"found {len(weights)} weights, expected one for each of {number} sets")
     if any(not 0 <= w < math.inf for w in weights) or (weights and not sum(weights)):
         raise InputError("weights: expected numbers that are not negative, one of them above 0")
-    given = weights or (1.0,) * number
-    return tuple(w / sum(given) for w in given)
+    numbers = weights or (1.0,) * number
+    return tuple(w / sum(numbers) for w in numbers)
 
 
 def _toml(value: MetricName | float) -> str:
@@ -192,16 +199,18 @@ def read_study(text: str, name: str = "study") -> MetaStudy:
         text: the TOML.
         name: name of the file, for errors.
     """
-    found = read_toml(text, name)
-    if "experiment" not in found:
-        return MetaStudy((_experiment(found, name),))
-    several, weights = found.pop("experiment"), found.pop("weights", [])
-    if found:
-        told = "expected weights and [[experiment]] tables"
-        raise InputError(f"{name}: found the key {quoted(next(iter(found)))}, {told}")
-    if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
+    content = read_toml(text, name)
+    if "experiment" not in content:
+        return MetaStudy((_experiment(content, name),))
+    several, weights = content.pop("experiment"), content.pop("weights", [])
+    if content:
+        expected = "expected weights and [[experiment]] tables"
+        raise InputError(f"{name}: found the key {quoted(next(iter(content)))}, {expected}")
+    if not isinstance(several, list) or not all(isinstance(table, dict) for table in several):
         raise InputError(f"{name}: found experiment = {quoted(several)}, expected tables")
-    experiments = [_experiment(one, f"{name}, experiment {k}") for k, one in enumerate(several, 1)]
+    experiments = [
+        _experiment(table, f"{name}, experiment {k}") for k, table in enumerate(several, 1)
+    ]
     try:
         return MetaStudy(tuple(experiments), _typed(name, "weights", weights, "tuple[float, ...]"))
     except InputError as error:
@@ -210,18 +219,20 @@ def read_study(text: str, name: str = "study") -> MetaStudy:
         ) from error
 
 
-def _experiment(found: dict[str, Any], name: str) -> Experiment:
+def _experiment(content: dict[str, Any], name: str) -> Experiment:
     """An experiment from the content of a file, or of a part of it."""
-    known = {field.name: field for field in fields(Experiment)}
-    for key, value in found.items():
-        if key not in known:
-            raise InputError(f"{name}: found the key {quoted(key)}, expected {', '.join(known)}")
-        found[key] = _typed(name, key, value, str(known[key].type))
-    missing = [key for key in ("evalset", "metrics") if key not in found]
+    fields_by_name = {field.name: field for field in fields(Experiment)}
+    for key, value in content.items():
+        if key not in fields_by_name:
+            raise InputError(
+                f"{name}: found the key {quoted(key)}, expected {', '.join(fields_by_name)}"
+            )
+        content[key] = _typed(name, key, value, str(fields_by_name[key].type))
+    missing = [key for key in ("evalset", "metrics") if key not in content]
     if missing:
         raise InputError(f"{name}: {missing[0]} is missing: an experiment needs it")
     try:
-        return Experiment(**found)
+        return Experiment(**content)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 

@@ -146,45 +146,45 @@ def fit_scores(
     """
     if level not in FITTED_LEVELS:
         raise InputError(f"level {quoted(level)}: expected one of {', '.join(FITTED_LEVELS)}")
-    found = as_evalset(evalset, progress)
-    terms = _terms(metrics, level, found)
-    found = found.without(*exclude) if exclude else found
+    loaded = as_evalset(evalset, progress)
+    terms = _terms(metrics, level, loaded)
+    loaded = loaded.without(*exclude) if exclude else loaded
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
-    names = found.chosen_dimensions(chosen, differences=True)
-    every = list(dict.fromkeys(term.metric for term in terms))
-    scored = score_evalset(found, every, threads=threads, progress=progress)
-    made = [_Fitted.of(scored, terms, name, normalise, level) for name in names]
-    told = tuple(str(term) for term in terms)
-    settings = {"metrics": told, "dimensions": names, "level": level, "normalise": normalise}
+    names = loaded.chosen_dimensions(chosen, differences=True)
+    distinct_metrics = list(dict.fromkeys(term.metric for term in terms))
+    scored = score_evalset(loaded, distinct_metrics, threads=threads, progress=progress)
+    fits = [_Fitted.of(scored, terms, name, normalise, level) for name in names]
+    term_names = tuple(str(term) for term in terms)
+    settings = {"metrics": term_names, "dimensions": names, "level": level, "normalise": normalise}
     return ScoreFit(
-        found.name,
-        tuple(row for one in made for row in one.rows()),
-        tuple(one.summary() for one in made),
-        tuple(row for one in made for row in one.left_out()),
-        tuple(row for one in made for row in one.fitted_points()),
+        loaded.name,
+        tuple(row for fit in fits for row in fit.rows()),
+        tuple(fit.summary() for fit in fits),
+        tuple(row for fit in fits for row in fit.left_out()),
+        tuple(row for fit in fits for row in fit.fitted_points()),
         {**settings, "exclude": tuple(exclude)},
-        (*_notes(terms, normalise), *scored.notes(), *found.notes),
-        {**{str(m): scored.signature(m) for m in scored.metrics}, "set": found.signature},
+        (*_notes(terms, normalise), *scored.notes(), *loaded.notes),
+        {**{str(m): scored.signature(m) for m in scored.metrics}, "set": loaded.signature},
     )
 
 
 def _terms(
-    given: Sequence[str | Metric] | str | Metric, level: str, evalset: EvalSet
+    metrics: Sequence[str | Metric] | str | Metric, level: str, evalset: EvalSet
 ) -> list[Term]:
     """Terms by their names, each once, with the metrics that score what a point is."""
-    names = [given] if isinstance(given, str | Metric) else given
-    found: list[Term] = []
+    names = [metrics] if isinstance(metrics, str | Metric) else metrics
+    terms: list[Term] = []
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
-        of, part = (metric(text), part) if at else (metric(name), VALUE)
-        for one in of.for_evalset(evalset):
-            term = Term(one.of_segments() if level == "segment" else one, part)
-            if term in found:
+        base, part = (metric(text), part) if at else (metric(name), VALUE)
+        for scorer in base.for_evalset(evalset):
+            term = Term(scorer.of_segments() if level == "segment" else scorer, part)
+            if term in terms:
                 raise InputError(f"{term} is named twice: a fit takes each term once")
-            found.append(term)
-    if not found:
+            terms.append(term)
+    if not terms:
         raise InputError("no metric was given: a fit needs at least one")
-    return found
+    return terms
 
 
 # --------------------------------------------------------------------------- one dimension
@@ -216,16 +216,16 @@ class _Fitted:
             fit = least_squares(x, y, [str(term) for term in terms])
         except InputError as error:
             raise InputError(f"{scored.evalset.name}, {short(dimension)}: {error}") from None
-        whole = level == "segment"
-        places = [(i, j if whole else -1) for i, j in at.tolist()]
+        scored_set = level == "segment"
+        places = [(i, j if scored_set else -1) for i, j in at.tolist()]
         return cls(dimension, scored.evalset, terms, places, x, y, fit)
 
     def rows(self) -> Iterator[FitRow]:
         """Yield a row for each coefficient."""
         names = [INTERCEPT, *map(str, self.terms)]
-        beside = _published(self.terms)
-        for i, (name, found) in enumerate(zip(names, self.fit.coefficients, strict=True)):
-            yield FitRow(self.dimension, name, *found, *(one[i] for one in beside))
+        published = _published(self.terms)
+        for i, (name, coefficient) in enumerate(zip(names, self.fit.coefficients, strict=True)):
+            yield FitRow(self.dimension, name, *coefficient, *(values[i] for values in published))
 
     def summary(self) -> Fit:
         """Return how close the fit comes to its own points."""
@@ -263,31 +263,33 @@ class _Fitted:
 
 def _of_outputs(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
     """Terms x systems x segments, and human scores."""
-    found = []
+    columns = []
     for term in terms:
         rows = scored.rows[term.metric]
         part = _part(term, rows.reshape(human.size, -1))
-        found.append(np.where(scored.present, part.reshape(human.shape), np.nan))
-    return np.stack(found), human
+        columns.append(np.where(scored.present, part.reshape(human.shape), np.nan))
+    return np.stack(columns), human
 
 
 def _of_systems(scored: ScoredSet, terms: Sequence[Term], human: Floats) -> tuple[Floats, Floats]:
     """Terms x systems x 1, of the judged outputs of each, and mean human scores."""
-    known = ~np.isnan(human)
+    is_judged = ~np.isnan(human)
     everything = np.ones((1, human.shape[1]))
-    found = []
+    columns = []
     for term in terms:
-        sums = drawn_sums(everything, scored.rows[term.metric] * known[:, :, None])[0]
-        found.append(np.where(known.any(axis=1), _part(term, sums), np.nan)[:, None])
-    return np.stack(found), drawn_means(human, everything).T
+        sums = drawn_sums(everything, scored.rows[term.metric] * is_judged[:, :, None])[0]
+        columns.append(np.where(is_judged.any(axis=1), _part(term, sums), np.nan)[:, None])
+    return np.stack(columns), drawn_means(human, everything).T
 
 
 def _part(term: Term, rows: Floats) -> Floats:
     """A part of the scores of rows of statistics."""
     parts = term.metric.measure(rows)
     if term.part not in parts:
-        known = ", ".join(part for part in parts if part != VALUE)
-        raise InputError(f"{term.metric} has no part {quoted(term.part)} (it has {short(known)})")
+        part_names = ", ".join(part for part in parts if part != VALUE)
+        raise InputError(
+            f"{term.metric} has no part {quoted(term.part)} (it has {short(part_names)})"
+        )
     return np.asarray(parts[term.part], dtype=np.float64)
 
 
@@ -299,11 +301,11 @@ def _published(terms: Sequence[Term]) -> list[list[float | None]]:
     parts = [term.part if isinstance(term.metric, SimpleTreeAccuracy) else "" for term in terms]
     if sorted(parts) != ["substitutions", VALUE]:
         return [[None] * (len(terms) + 1)] * 2
-    found: list[list[float | None]] = []
+    coefficients: list[list[float | None]] = []
     for fitted in (UnderstandabilityAccuracy.fitted, QualityAccuracy.fitted):
         slope, penalty, offset, _ = fitted
-        found.append([-offset, *(slope if part == VALUE else -penalty for part in parts)])
-    return found
+        coefficients.append([-offset, *(slope if part == VALUE else -penalty for part in parts)])
+    return coefficients
 
 
 def _notes(terms: Sequence[Term], normalise: str) -> Iterator[str]:

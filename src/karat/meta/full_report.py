@@ -15,7 +15,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.agreement import drawn_means
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
-from karat.meta.plane import FEWEST_SYSTEMS, PlaneFit, fit_plane, judged
+from karat.meta.plane import MIN_SYSTEMS, PlaneFit, fit_plane, plane_data
 from karat.meta.ranking import MetaRow
 from karat.meta.reliability import ReliabilityRow, fitting_lengths, reliability
 from karat.meta.scores import score_evalset
@@ -49,12 +49,12 @@ def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
 
     Segments are drawn anew, the same for all systems.
     """
-    asked, scored, n = result.experiment, result.scored, len(result.evalset)
-    rng = np.random.default_rng(asked.seed)
-    drawn = _kernel.tally(rng.integers(0, n, size=(asked.resamples, n)), n)
-    counts = np.vstack([np.ones((1, n)), drawn])
-    for dimension in asked.dimensions:
-        human = drawn_means(result.evalset.human(dimension, asked.normalise), counts)
+    experiment, scored, n = result.experiment, result.scored, len(result.evalset)
+    rng = np.random.default_rng(experiment.seed)
+    resample_counts = _kernel.tally(rng.integers(0, n, size=(experiment.resamples, n)), n)
+    counts = np.vstack([np.ones((1, n)), resample_counts])
+    for dimension in experiment.dimensions:
+        human = drawn_means(result.evalset.human(dimension, experiment.normalise), counts)
         yield from _score_intervals(result, "human", dimension, human)
     for metric in scored.metrics:
         values = metric.sign * scored.corpus(metric, counts, scored.present)
@@ -64,8 +64,10 @@ def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
 def _score_intervals(
     result: MetaEvaluation, source: str, name: str, values: Floats
 ) -> Iterator[SystemScore]:
-    for system, own in zip(result.evalset.systems, values.T, strict=True):
-        yield SystemScore(system, source, name, float(own[0]), *central(own[1:]))
+    for system, system_values in zip(result.evalset.systems, values.T, strict=True):
+        yield SystemScore(
+            system, source, name, float(system_values[0]), *central(system_values[1:])
+        )
 
 
 class SystemPoint(NamedTuple):
@@ -100,21 +102,21 @@ def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
         points = tuple(map(SystemPoint, *scores, result.evalset.systems))
         place = dimension, "system", str(metric)
         rows = (row for row in result.rows if (row.dimension, row.level, row.metric) == place)
-        every = "metric scores on all outputs, human scores on those judged"
-        on = every if result.experiment.system_scores == "all" else "on its judged outputs"
+        all_outputs = "metric scores on all outputs, human scores on those judged"
+        on = all_outputs if result.experiment.system_scores == "all" else "on its judged outputs"
         yield SystemScatter(dimension, metric, points, _line(points), next(rows, None), on)
 
 
 def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
-    known = [p for p in points if math.isfinite(p.score) and math.isfinite(p.human)]
-    n = len(known)
+    defined = [p for p in points if math.isfinite(p.score) and math.isfinite(p.human)]
+    n = len(defined)
     if n < 3:
         return None
-    x, y = sum(p.score for p in known) / n, sum(p.human for p in known) / n
-    spread = sum((p.score - x) * (p.score - x) for p in known)
+    x, y = sum(p.score for p in defined) / n, sum(p.human for p in defined) / n
+    spread = sum((p.score - x) * (p.score - x) for p in defined)
     if spread <= 0:
         return None
-    slope = sum((p.score - x) * (p.human - y) for p in known) / spread
+    slope = sum((p.score - x) * (p.human - y) for p in defined) / spread
     return slope, y - slope * x
 
 
@@ -148,25 +150,29 @@ def disagreements(
 
     A text is shown once, for the first dimension, and each direction has one output of a segment.
     """
-    seen: set[tuple[str, str]] = set()
+    shown_texts: set[tuple[str, str]] = set()
     for dimension in dimensions:
         for sign in (1, -1):
-            fresh = (one for one in _ordered(result, dimension, sign) if _text(one) not in seen)
-            for one in _distinct(fresh, count):
-                seen.add(_text(one))
-                yield one
+            fresh = (
+                disagreement
+                for disagreement in _ordered(result, dimension, sign)
+                if _text(disagreement) not in shown_texts
+            )
+            for disagreement in _distinct(fresh, count):
+                shown_texts.add(_text(disagreement))
+                yield disagreement
 
 
-def _text(one: Disagreement) -> tuple[str, str]:
-    return one.segment, one.output
+def _text(disagreement: Disagreement) -> tuple[str, str]:
+    return disagreement.segment, disagreement.output
 
 
-def _distinct(some: Iterator[Disagreement], count: int) -> list[Disagreement]:
+def _distinct(candidates: Iterator[Disagreement], count: int) -> list[Disagreement]:
     """Return the first outputs, one of each segment."""
-    found: dict[str, Disagreement] = {}
-    while len(found) < count and (one := next(some, None)):
-        found.setdefault(one.segment, one)
-    return list(found.values())
+    by_segment: dict[str, Disagreement] = {}
+    while len(by_segment) < count and (disagreement := next(candidates, None)):
+        by_segment.setdefault(disagreement.segment, disagreement)
+    return list(by_segment.values())
 
 
 def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disagreement]:
@@ -179,8 +185,8 @@ def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disa
         return  # equal scores rank nothing
     gaps = by_metric - by_people
     systems = list(evalset.systems.items())
-    found = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
-    for i, j in sorted(found, key=lambda at: -abs(gaps[at[0], at[1]])):
+    indices = np.argwhere(sign * gaps > 0).tolist()  # a NaN is not
+    for i, j in sorted(indices, key=lambda at: -abs(gaps[at[0], at[1]])):
         name, texts = systems[i]
         scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
         place = dimension, name, evalset.segments[j]
@@ -188,18 +194,18 @@ def _ordered(result: MetaEvaluation, dimension: str, sign: int) -> Iterator[Disa
 
 
 def _differ(percentiles: Floats) -> bool:
-    known = percentiles[~np.isnan(percentiles)]
-    return bool((known != known[:1]).any())
+    defined = percentiles[~np.isnan(percentiles)]
+    return bool((defined != defined[:1]).any())
 
 
-def _percentiles(scores: Floats, beside: Floats) -> Floats:
+def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
     """The share of outputs below each, ties half, among those that both have."""
-    known = ~np.isnan(scores) & ~np.isnan(beside)
-    values = np.sort(scores[known])
-    found = np.full(scores.shape, np.nan)
-    left, right = (np.searchsorted(values, scores[known], side=s) for s in ("left", "right"))
-    found[known] = (left + right) / 2 / max(len(values), 1)
-    return found
+    is_paired = ~np.isnan(scores) & ~np.isnan(other_scores)
+    values = np.sort(scores[is_paired])
+    percentiles = np.full(scores.shape, np.nan)
+    left, right = (np.searchsorted(values, scores[is_paired], side=s) for s in ("left", "right"))
+    percentiles[is_paired] = (left + right) / 2 / max(len(values), 1)
+    return percentiles
 
 
 SHUFFLES = 50
@@ -280,33 +286,35 @@ def _fit_planes(
     result: MetaEvaluation, remarks: list[str], progress: Progress
 ) -> Iterator[PlaneFit]:
     """Yield the planes of all dimensions that have enough systems; say where there is none."""
-    asked, family = result.experiment, AEv()
+    experiment, family = result.experiment, AEv()
     scored = score_evalset(result.evalset, family, progress=progress)
-    how: dict[str, Any] = {name: getattr(asked, name) for name in ("resamples", "over", "seed")}
-    for dimension in asked.dimensions:
-        known = judged(scored, family, dimension, asked.normalise)
-        if (known.known.sum(axis=1) > 0).sum() < FEWEST_SYSTEMS:
+    settings: dict[str, Any] = {
+        name: getattr(experiment, name) for name in ("resamples", "over", "seed")
+    }
+    for dimension in experiment.dimensions:
+        data = plane_data(scored, family, dimension, experiment.normalise)
+        if (data.is_judged.sum(axis=1) > 0).sum() < MIN_SYSTEMS:
             continue
         try:
-            yield fit_plane(known, dimension, **how, progress=progress)
+            yield fit_plane(data, dimension, **settings, progress=progress)
         except InputError as error:  # constant human scores: the other parts still say so
             remarks.append(f"No plane for {error}.")
 
 
 def _reliability(result: MetaEvaluation, progress: Progress) -> tuple[ReliabilityRow, ...]:
     """Return the reliability in all dimensions by the first statistic of points, if segments do."""
-    asked = result.experiment
+    experiment = result.experiment
     lengths = fitting_lengths(len(result.evalset))
-    by = next((s for s in asked.statistics if statistic(s).behind is None), "pearson")
+    by = next((s for s in experiment.statistics if statistic(s).of_segments is None), "pearson")
     if len(lengths) < 2:
         return ()
     return reliability(
         result.scored,
-        asked.dimensions,
+        experiment.dimensions,
         lengths=lengths,
         statistics=[by],
-        normalise=asked.normalise,
+        normalise=experiment.normalise,
         repeats=SHUFFLES,
-        seed=asked.seed,
+        seed=experiment.seed,
         progress=progress,
     ).rows

@@ -24,18 +24,18 @@ from karat.registry import load
 from karat.results import Result
 from karat.stats.correlation import pearson, quotient
 from karat.stats.judges import (
-    FEWEST_COMPARED,
+    MIN_COMPARED_JUDGES,
     SCALES,
     JudgePair,
     JudgeTable,
     Standing,
+    compare_with_people,
     distinct_judges,
     inter_judge,
     inter_judge_systems,
     intraclass,
     judge_table,
     krippendorff_alpha,
-    standing_beside,
     standings,
 )
 
@@ -113,7 +113,7 @@ class JudgeAgreement(Result):
             if row.dimension in enough and row.kind != MODEL and row.comparable
         }
         comparable = Counter(dimension for dimension, _ in people)
-        return max(comparable.values(), default=0) >= FEWEST_COMPARED
+        return max(comparable.values(), default=0) >= MIN_COMPARED_JUDGES
 
 
 def judge_agreement(
@@ -128,30 +128,34 @@ def judge_agreement(
         dimensions: by default all.
         exclude: systems to leave out, such as controls.
     """
-    out = tuple(exclude)
+    excluded = tuple(exclude)
     if type(given).__name__ in SET_KINDS:
-        found: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, out)
-        return found
+        agreement: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, excluded)
+        return agreement
     given = as_evalset(given)
-    kept = given.without(*out) if out else given
+    remaining = given.without(*excluded) if excluded else given
     names = given.known_dimensions(dimensions)
-    parts = [(name, _of_kinds(kept.judgements.of_dimension(name))) for name in names]
-    base = agreement_of(given.name, [(name, *one[:2]) for name, one in parts], out)
-    if not kept.judgements.judge_kinds:
+    parts = [(name, _split_by_kind(remaining.judgements.of_dimension(name))) for name in names]
+    base = agreement_of(
+        given.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
+    )
+    if not remaining.judgements.judge_kinds:
         return base
     judges = tuple(
-        row for name, one in parts for row in _flagged_first(_with_kinds(name, one, base.judges))
+        row
+        for name, judgements in parts
+        for row in _flagged_first(_rows_with_kinds(name, judgements, base.judges))
     )
-    return replace(base, judges=judges, notes=(*base.notes, *_about_kinds(judges)))
+    return replace(base, judges=judges, notes=(*base.notes, *_kind_notes(judges)))
 
 
-class _OfKinds(NamedTuple):
+class _JudgementsByKind(NamedTuple):
     """The judgements of a dimension: judges x outputs, people apart from the others."""
 
     people: JudgeTable
     systems: list[int]
     """The system of each output that people judged."""
-    every: JudgeTable
+    all_judges: JudgeTable
     """All judges but those who adjudicated."""
     of_people: Floats
     """The values of people on the outputs of `every`."""
@@ -160,25 +164,25 @@ class _OfKinds(NamedTuple):
     kinds: Mapping[str, str]
 
 
-def _of_kinds(rows: JudgementTable) -> _OfKinds:
+def _split_by_kind(rows: JudgementTable) -> _JudgementsByKind:
     units = list(zip(rows.system.tolist(), rows.segment.tolist(), strict=True))
     table = judge_table(units, [rows.judges[k] for k in rows.judge.tolist()], rows.value)
     kinds = [rows.judge_kinds.get(judge, PERSON) for judge in table.judges]
-    people, others, final = (
-        [k for k, kind in enumerate(kinds) if kind == wanted]
-        for wanted in (PERSON, MODEL, ADJUDICATED)
+    people, models, final = (
+        [k for k, kind in enumerate(kinds) if kind == kind_name]
+        for kind_name in (PERSON, MODEL, ADJUDICATED)
     )
-    seen = np.flatnonzero(~np.isnan(table.values[people]).all(axis=0))
-    outputs = [table.units[u] for u in seen.tolist()]
+    judged_units = np.flatnonzero(~np.isnan(table.values[people]).all(axis=0))
+    outputs = [table.units[u] for u in judged_units.tolist()]
     names = [table.judges[k] for k in people]
     settled = table.values[final]
-    return _OfKinds(
-        JudgeTable(names, outputs, table.values[people][:, seen]),
+    return _JudgementsByKind(
+        JudgeTable(names, outputs, table.values[people][:, judged_units]),
         [system for system, _ in outputs],
         JudgeTable(
-            [*names, *(table.judges[k] for k in others)],
+            [*names, *(table.judges[k] for k in models)],
             table.units,
-            table.values[[*people, *others]],
+            table.values[[*people, *models]],
         ),
         table.values[people],
         quotient(np.nansum(settled, axis=0), (~np.isnan(settled)).sum(axis=0)),
@@ -186,26 +190,32 @@ def _of_kinds(rows: JudgementTable) -> _OfKinds:
     )
 
 
-def _with_kinds(dimension: str, one: _OfKinds, people: Sequence[JudgeRow]) -> Iterator[JudgeRow]:
+def _rows_with_kinds(
+    dimension: str, judgements: _JudgementsByKind, people: Sequence[JudgeRow]
+) -> Iterator[JudgeRow]:
     """Yield the rows of people and of models, with their kinds."""
-    known = {row.judge: row for row in people if row.dimension == dimension}
-    for judge, mine in zip(one.every.judges, one.every.values, strict=True):
-        row = known.get(judge)
+    rows_by_judge = {row.judge: row for row in people if row.dimension == dimension}
+    for judge, values in zip(
+        judgements.all_judges.judges, judgements.all_judges.values, strict=True
+    ):
+        row = rows_by_judge.get(judge)
         if row is None:
-            row = _judge(dimension, mine, standing_beside(judge, mine, one.of_people))
-        both = int((~np.isnan(mine + one.adjudicated)).sum())
-        r = pearson(mine, one.adjudicated) if both > 1 else math.nan
-        yield row._replace(kind=one.kinds[judge], adjudicated=both, r_adjudicated=r)
+            row = _judge(
+                dimension, values, compare_with_people(judge, values, judgements.of_people)
+            )
+        both = int((~np.isnan(values + judgements.adjudicated)).sum())
+        r = pearson(values, judgements.adjudicated) if both > 1 else math.nan
+        yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
 
 
-def _about_kinds(judges: Sequence[JudgeRow]) -> Iterator[str]:
+def _kind_notes(judges: Sequence[JudgeRow]) -> Iterator[str]:
     """Yield which judges are models, and how they and adjudicated values are compared."""
     models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
     if models:
-        one = f"1 judge is a model: {models[0]}. It is"
+        single = f"1 judge is a model: {models[0]}. It is"
         several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
         yield (
-            f"{one if len(models) == 1 else several} compared with the mean of people and never "
+            f"{single if len(models) == 1 else several} compared with the mean of people and never "
             "flagged. Alpha, ICC and r of pairs are of people only."
         )
     if any(row.adjudicated for row in judges):
@@ -216,12 +226,13 @@ def agreement_of(
     name: str, tables: Sequence[tuple[str, JudgeTable, Sequence[Hashable]]], out: Sequence[str]
 ) -> JudgeAgreement:
     """Return the agreement in tables: for each dimension judges x units, and units' systems."""
-    rows = tuple(_dimension(*each) for each in tables)
+    rows = tuple(_dimension(*arguments) for arguments in tables)
     judges = tuple(
         row
         for dimension, table, _ in tables
         for row in _flagged_first(
-            _judge(dimension, table.values[k], one) for k, one in enumerate(standings(table))
+            _judge(dimension, table.values[k], standing)
+            for k, standing in enumerate(standings(table))
         )
     )
     settings = {"dimensions": tuple(row.dimension for row in rows), "exclude": tuple(out)}
@@ -247,20 +258,22 @@ def _dimension(
 
 
 def _mean(pairs: Sequence[JudgePair]) -> float:
-    known = [pair.r for pair in pairs if not math.isnan(pair.r)]
-    return sum(known) / len(known) if known else math.nan
+    correlations = [pair.r for pair in pairs if not math.isnan(pair.r)]
+    return sum(correlations) / len(correlations) if correlations else math.nan
 
 
-def _judge(dimension: str, values: Floats, one: Standing) -> JudgeRow:
-    given = values[~np.isnan(values)]
-    same = f"identical to {' and '.join(map(str, one.identical))}: counted as one judge"
-    why = f"stands apart: {one.why}" if one.flagged else one.why
+def _judge(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
+    judgements = values[~np.isnan(values)]
+    identical_note = (
+        f"identical to {' and '.join(map(str, standing.identical))}: counted as one judge"
+    )
+    reason = f"stands apart: {standing.reason}" if standing.flagged else standing.reason
     return JudgeRow(
-        *(dimension, str(one.judge), len(given), float(given.mean())),
-        float(given.std(ddof=1)) if len(given) > 1 else math.nan,
-        *(one.r, one.n, one.flagged, one.comparable),
-        ", ".join(map(str, one.identical)) or None,
-        "; ".join(filter(None, (same if one.identical else "", why))),
+        *(dimension, str(standing.judge), len(judgements), float(judgements.mean())),
+        float(judgements.std(ddof=1)) if len(judgements) > 1 else math.nan,
+        *(standing.r, standing.n, standing.flagged, standing.comparable),
+        ", ".join(map(str, standing.identical)) or None,
+        "; ".join(filter(None, (identical_note if standing.identical else "", reason))),
     )
 
 
@@ -269,8 +282,8 @@ def _notes(
 ) -> Iterator[str]:
     flagged, who = sum(row.flagged for row in judges), len({row.judge for row in judges})
     left = f" Systems left out: {', '.join(exclude)}." if exclude else ""
-    found = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
-    yield f"{found}; no judge was left out.{left}"
+    counts = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
+    yield f"{counts}; no judge was left out.{left}"
     alone = sum(row.judges == 1 for row in rows)
     if alone:
         yield f"One judge in {alone} of {len(rows)} dimensions: no agreement to measure there."

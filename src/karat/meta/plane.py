@@ -1,12 +1,19 @@
-"""The points of the plane: alpha from recall to precision, orders of n-grams from 1 to 4."""
+"""The evaluation plane: which member of the AEv family agrees with which human guideline.
+
+R^2 between human and metric scores of systems at alpha = 0, 0.1, ..., 1 and n = 1..4, as in Soricut
+and Brill (2004), with an interval for every cell, a test of the maximum of the 44, and a
+cross-validated pick. Statistics are computed once, for the longest order; every cell, resample and
+split is a sum of their rows.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations as every_order
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from karat import _kernel
@@ -55,17 +62,19 @@ AEV_CELL = PlaneCell(0.5, 4)
 """AEv's default."""
 
 
-ALL = "all"
-"""The name of all references of a set."""
+ALL_REFERENCES = "all"
+MIN_SYSTEMS = 3
+MAX_PERMUTED_SYSTEMS = 7
+"""Up to this number of systems, all permutations of human scores are tried: 5,040."""
 
 
-class BesideRow(NamedTuple):
-    """A metric beside the cells; shares are between 0 and 1."""
+class ComparedRow(NamedTuple):
+    """Agreement of another metric, such as BLEU, with the plane's human scores."""
 
     dimension: str
     metric: str
     references: str
-    """`all`, or the numbers of those that were used."""
+    """`all`, or the numbers of the references."""
     r: float
     r2: float
     low: float
@@ -76,67 +85,49 @@ class BesideRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The metric and, unless it has all, its references."""
-        chosen = "" if self.references == ALL else f", reference {self.references}"
-        return f"{self.metric}{chosen}"
+        """The metric, and its references unless it uses all."""
+        if self.references == ALL_REFERENCES:
+            return self.metric
+        return f"{self.metric}, reference {self.references}"
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
-    """A metric beside the cells: its rows (systems x segments x statistics), 0 where unjudged."""
+class ComparedMetric:
+    """Another metric on the plane's outputs; rows of outputs without human scores are 0."""
 
     metric: Metric
     references: str
     signature: str
     rows: Floats
+    """Systems x segments x statistics."""
 
     def scores(self, counts: Floats) -> Floats:
-        """Draws x systems: its corpus scores, more being better; 0 where nothing is known."""
+        """Draws x systems: corpus scores, higher is better; 0 for a system without outputs."""
         sums = drawn_sums(counts, self.rows)
         flat = sums.reshape(-1, sums.shape[2])
         value = self.metric.sign * self.metric.measure(flat)["value"]
         return np.where(flat.any(axis=1), value, 0.0).reshape(sums.shape[:2])
 
 
-@dataclass(frozen=True, eq=False)
-class Lineup:
-    """Outputs scored by metrics with some references: a step on the way to rivals."""
-
-    references: str
-    scored: ScoredSet
-
-    def rivals(self, known: Floats) -> tuple[Rival, ...]:
-        """Return all metrics on the outputs that somebody judged: 1 in `known`."""
-        return tuple(
-            Rival(m, self.references, self.scored.signature(m), rows * known[:, :, None])
-            for m, rows in self.scored.rows.items()
-        )
-
-
-def lineups(
+def score_compared_metrics(
     evalset: EvalSet,
     metrics: Sequence[str | Metric],
     references: Sequence[int] = (),
     *,
     threads: int | None = None,
     progress: Progress = silent,
-) -> tuple[Lineup, ...]:
-    """Score a set by metrics with the references of these numbers, and with all that it has."""
+) -> dict[str, ScoredSet]:
+    """Score a set by other metrics, with the chosen references and with all of them."""
     if not metrics:
-        return ()
-    chosen = {ALL: evalset}
-    narrow = with_references(evalset, references)
-    if narrow.references != evalset.references:
-        chosen = {", ".join(map(str, references)): narrow, **chosen}
-    return tuple(
-        Lineup(name, score_evalset(one, metrics, threads=threads, progress=progress))
-        for name, one in chosen.items()
-    )
-
-
-FEWEST_SYSTEMS = 3
-MOST_DEALT = 7
-"""Systems whose human scores are dealt in all ways: 5,040 of them."""
+        return {}
+    sets = {ALL_REFERENCES: evalset}
+    narrowed = with_references(evalset, references)
+    if narrowed.references != evalset.references:
+        sets = {", ".join(map(str, references)): narrowed, **sets}
+    return {
+        label: score_evalset(some_references, metrics, threads=threads, progress=progress)
+        for label, some_references in sets.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,86 +135,76 @@ class PlaneData:
     """Systems with human scores and the rows of AEv at the longest order.
 
     `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
-    there is no human score both are 0 and `known` is 0.
+    there is no human score both are 0 and `is_judged` is 0.
     """
 
     metric: AEv
     systems: tuple[str, ...]
     rows: Floats
     human: Floats
-    known: Floats
+    is_judged: Floats
     references: int | None = None
     """References of every segment, if that is one number."""
     normalise: str = "none"
-    rivals: tuple[Rival, ...] = ()
-    """Metrics beside the cells."""
+    compared: tuple[ComparedMetric, ...] = ()
     group: str = ""
     """The group of segments that these are, if they are not all."""
     set_signature: str = ""
     """The signature of the evaluation set."""
 
-    def part(self, group: str, places: Sequence[int]) -> PlaneData:
-        """Return some segments, by their places, under the name of their group."""
+    def select_segments(self, group: str, indices: Sequence[int]) -> PlaneData:
+        """Return some segments, under the name of their group."""
         return replace(
             self,
-            rows=self.rows[:, places],
-            human=self.human[:, places],
-            known=self.known[:, places],
-            rivals=tuple(replace(one, rows=one.rows[:, places]) for one in self.rivals),
+            rows=self.rows[:, indices],
+            human=self.human[:, indices],
+            is_judged=self.is_judged[:, indices],
+            compared=tuple(replace(m, rows=m.rows[:, indices]) for m in self.compared),
             group=group,
         )
 
     def scores(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Human scores (draws x systems) and those of all cells (cells x draws x systems).
+        """Human scores (draws x systems), and cells x draws x systems; then the compared metrics.
 
-        `counts` says how often each segment counts in each draw.
+        `counts` is how often each segment counts in each draw.
         """
         sums = drawn_sums(counts, self.rows)
-        human = self.means(counts)
+        human = quotient(
+            exact_product(counts, self.human.T), exact_product(counts, self.is_judged.T)
+        )
         flat = sums.reshape(-1, sums.shape[2])
         cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
-        return human, cells
-
-    def means(self, counts: Floats) -> Floats:
-        """Human scores, draws x systems: means over what was drawn and judged."""
-        judged = exact_product(counts, self.known.T)
-        return quotient(exact_product(counts, self.human.T), judged)
-
-    def whole(self) -> tuple[Floats, Floats]:
-        """The scores on all segments: systems, and cells x systems."""
-        human, cells = self.scores(np.ones((1, self.rows.shape[1])))
-        return human[0], cells[:, 0]
+        return human, np.stack([*cells, *(m.scores(counts) for m in self.compared)])
 
 
-def judged(
+def plane_data(
     scored: ScoredSet,
     metric: AEv,
     dimension: str,
     normalise: str = "none",
-    beside: Sequence[Lineup] = (),
+    compared: Mapping[str, ScoredSet] = MappingProxyType({}),
 ) -> PlaneData:
-    """Return the outputs of a dimension that somebody judged, as the plane needs them."""
+    """Return the human-rated outputs of a dimension; `compared` has other metrics' scores."""
     check_family(metric)
     human = scored.evalset.human(dimension, normalise)
-    known = ~np.isnan(human) & scored.present
-    there = known.astype(np.float64)
-    sides = zip(*(lineup.rivals(there) for lineup in beside), strict=True)
-    sets = [scored.evalset, *(lineup.scored.evalset for lineup in beside)]
+    is_judged = ~np.isnan(human) & scored.present
+    metrics = dict.fromkeys(m for other in compared.values() for m in other.metrics)
+    sets = [scored.evalset, *(other.evalset for other in compared.values())]
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
-        scored.rows[metric] * known[:, :, None],
-        np.where(known, human, 0.0),
-        there,
+        scored.rows[metric] * is_judged[:, :, None],
+        np.where(is_judged, human, 0.0),
+        is_judged.astype(np.float64),
         references_of(scored.evalset),
         normalise,
-        tuple(rival for side in sides for rival in side),
-        set_signature=max(sets, key=_reference_count).signature,
+        tuple(
+            ComparedMetric(m, label, other.signature(m), other.rows[m] * is_judged[:, :, None])
+            for m in metrics
+            for label, other in compared.items()
+        ),
+        set_signature=max(sets, key=lambda s: sum(map(len, s.references))).signature,
     )
-
-
-def _reference_count(evalset: EvalSet) -> int:
-    return sum(map(len, evalset.references))
 
 
 def check_family(metric: AEv) -> None:
@@ -235,13 +216,13 @@ def check_family(metric: AEv) -> None:
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
     """The score of every row at every cell: cells x rows, from rows at the longest order."""
-    found = []
+    cells = []
     for n in ORDERS:
         shorter = replace(metric, n=n)
         parts = shorter.measure(first_orders(rows, n))
         for alpha in ALPHAS:
-            found.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
-    return np.stack(found)
+            cells.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
+    return np.stack(cells)
 
 
 def first_orders(rows: Floats, n: int) -> Floats:
@@ -279,9 +260,9 @@ def best_cell(r: Floats) -> Ints:
 
     For each column of cells x draws; -1 where no cell has r > 0.
     """
-    kept = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
-    top = kept.max(axis=0)
-    first = (kept >= top - SLACK).argmax(axis=0)  # rounding must not choose between equals
+    positive = np.where(r > 0, r, -1.0)  # NaN and negative correlations are never picked
+    top = positive.max(axis=0)
+    first = (positive >= top - SLACK).argmax(axis=0)  # rounding must not choose between equals
     return np.where(top > 0, first, -1)
 
 
@@ -333,8 +314,8 @@ class PlaneFit(Result):
     references: int | None = None
     """References of every segment, if that is one number."""
     normalise: str = "none"
-    beside: tuple[BesideRow, ...] = ()
-    """Metrics beside the cells, if any were asked for."""
+    compared: tuple[ComparedRow, ...] = ()
+    """Other metrics, if any were asked for."""
     group: str = ""
     """The group of segments that this is the plane of; empty for all."""
     set_signature: str = ""
@@ -411,23 +392,28 @@ class PlaneFit(Result):
         """All cells, by n and alpha."""
         arrays = self.r, self.r2, *self.intervals, self.wins, self.q2
         values = zip(CELLS, *(array.tolist() for array in arrays), strict=True)
-        found = (PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
-        return tuple(row._replace(group=self.group) for row in found)
+        rows = (PlaneRow(self.dimension, *cell, *numbers) for cell, *numbers in values)
+        return tuple(row._replace(group=self.group) for row in rows)
 
     @property
     def settings(self) -> dict[str, object]:
         """The family, the dimension and how intervals were made."""
-        given = ("normalise", "over", "resamples", "permutations", "seed")
-        how = {name: getattr(self, name) for name in given}
-        beside = tuple(one.label for one in self.beside)
-        return {"metric": str(self.metric), "dimension": self.dimension, **how, "beside": beside}
+        names = ("normalise", "over", "resamples", "permutations", "seed")
+        settings = {name: getattr(self, name) for name in names}
+        labels = tuple(row.label for row in self.compared)
+        return {
+            "metric": str(self.metric),
+            "dimension": self.dimension,
+            **settings,
+            "beside": labels,
+        }
 
     @property
     def signatures(self) -> dict[str, str]:
         """The signatures of the family, of the metrics beside it and of the set."""
-        own = {str(self.metric): self.metric.signature(self.references)}
-        own |= {one.label: one.signature for one in self.beside}
-        return own | ({"set": self.set_signature} if self.set_signature else {})
+        signatures = {str(self.metric): self.metric.signature(self.references)}
+        signatures |= {row.label: row.signature for row in self.compared}
+        return signatures | ({"set": self.set_signature} if self.set_signature else {})
 
     @property
     def signature(self) -> str:
@@ -479,83 +465,82 @@ def fit_plane(
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
     if not isinstance(given, PlaneData):
-        given, family = as_evalset(given, progress), AEv() if metric is None else metric
+        evalset, family = as_evalset(given, progress), AEv() if metric is None else metric
         check_family(family)
-        given.chosen_dimensions([dimension])
-        rivals = lineups(given, compare_with, references, progress=progress)
-        scored = score_evalset(with_references(given, references), family, progress=progress)
-        given = judged(scored, family, dimension, normalise, rivals)
-    human, cells = given.whole()
+        evalset.chosen_dimensions([dimension])
+        compared = score_compared_metrics(evalset, compare_with, references, progress=progress)
+        scored = score_evalset(with_references(evalset, references), family, progress=progress)
+        given = plane_data(scored, family, dimension, normalise, compared)
+    n_systems, n_segments = given.human.shape
+    human, scores = (values[..., 0, :] for values in given.scores(np.ones((1, n_segments))))
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
-    known = int((~np.isnan(human)).sum())
+    n_judged = int((~np.isnan(human)).sum())
     name = plane_name(dimension, given.group)
-    if known < FEWEST_SYSTEMS:
+    if n_judged < MIN_SYSTEMS:
         raise InputError(
-            f"{name}: {known} system{'s' * (known != 1)} with human scores: a plane needs at "
-            f"least {FEWEST_SYSTEMS}"
+            f"{name}: {n_judged} system{'s' * (n_judged != 1)} with human scores: a plane needs at "
+            f"least {MIN_SYSTEMS}"
         )
     if np.nanmin(human) == np.nanmax(human):
         raise InputError(
             f"{name}: all systems have the same human score, and no metric can agree with that"
         )
-    p, dealt = maximum_test(human, cells, permutations, seed)
-    r = correlations(human[None], cells[:, None], np.ones((1, len(human))))[:, 0]
-    draws = resampled(given, resamples, over, seed, progress)
-    of = given.metric, given.systems, given.rows.shape[1], int(given.known.sum())
-    found = r, draws, left_out(human, cells), picking(human, cells)
-    others = beside_rows(given, dimension, resamples, over, seed)
-    about = given.references, given.normalise, others, given.group
-    made = PlaneFit(dimension, *of, over, seed, *found, p, dealt, *about)
-    return replace(made, set_signature=given.set_signature)
-
-
-def beside_rows(
-    data: PlaneData, dimension: str, resamples: int, over: str, seed: int
-) -> tuple[BesideRow, ...]:
-    """Return the agreement of the metrics beside the cells, on the same draws."""
-    rivals = data.rivals
-    if not rivals:
-        return ()
-    everything = np.ones((1, data.rows.shape[1]))
-    human = data.means(everything)[0]
-    scores = np.stack([one.scores(everything) for one in rivals])
-    r = correlations(human[None], scores, np.ones((1, len(human))))[:, 0]
-    low, high = intervals(_beside_draws(data, resamples, over, seed) ** 2, r**2)
-    q2 = left_out(human, scores[:, 0])
-    numbers = np.stack([r, r**2, low, high, q2], axis=1).tolist()
-    about = ((dimension, str(one.metric), one.references) for one in rivals)
-    ends = ((one.signature, data.group) for one in rivals)
-    return tuple(
-        BesideRow._make((*first, *of, *last))
-        for first, of, last in zip(about, numbers, ends, strict=True)
+    cells = slice(len(CELLS))
+    p, n_permutations = maximum_test(human, scores[cells], permutations, seed)
+    r = correlations(human[None], scores[:, None], np.ones((1, n_systems)))[:, 0]
+    draws = resample_correlations(given, resamples, over, seed, progress)
+    q2 = leave_one_out_r2(human, scores)
+    return PlaneFit(
+        dimension,
+        given.metric,
+        given.systems,
+        segments=n_segments,
+        judgements=int(given.is_judged.sum()),
+        over=over,
+        seed=seed,
+        r=r[cells],
+        draws=draws[cells],
+        q2=q2[cells],
+        picking=leave_one_out_pick_r2(human, scores[cells]),
+        p=p,
+        permutations=n_permutations,
+        references=given.references,
+        normalise=given.normalise,
+        compared=_compared_rows(given, dimension, *(x[len(CELLS) :] for x in (r, draws, q2))),
+        group=given.group,
+        set_signature=given.set_signature,
     )
 
 
-def _beside_draws(data: PlaneData, resamples: int, over: str, seed: int) -> Floats:
-    """Pearson's r of each metric beside the cells in each bootstrap resample."""
-    shape = data.human.shape
-    parts = [np.empty((len(data.rivals), 0))]
-    for systems, segments in drawn_places(shape, over, resamples, seed):
-        counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
-        human = data.means(counts)
-        scores = np.stack([one.scores(counts) for one in data.rivals])
-        parts.append(correlations(human, scores, weights))
-    return np.concatenate(parts, axis=1)
+def _compared_rows(
+    data: PlaneData, dimension: str, r: Floats, draws: Floats, q2: Floats
+) -> tuple[ComparedRow, ...]:
+    if not data.compared:
+        return ()
+    columns = (x.tolist() for x in (r, r**2, *intervals(draws**2, r**2), q2))
+    return tuple(
+        ComparedRow._make(
+            (dimension, str(m.metric), m.references, *numbers, m.signature, data.group)
+        )
+        for m, *numbers in zip(data.compared, *columns, strict=True)
+    )
 
 
-def resampled(data: PlaneData, resamples: int, over: str, seed: int, progress: Progress) -> Floats:
-    """Pearson's r of each cell in each bootstrap resample: cells x resamples.
+def resample_correlations(
+    data: PlaneData, resamples: int, over: str, seed: int, progress: Progress
+) -> Floats:
+    """Pearson's r of each cell and compared metric in each bootstrap resample.
 
     Segments are drawn the same way for all systems, and human and metric scores together. The
     draws are those of `bootstrap`.
     """
-    shape = data.human.shape
-    parts = [np.empty((len(CELLS), 0))]
-    for systems, segments in drawn_places(shape, over, resamples, seed, progress):
-        counts, weights = _kernel.tally(segments, shape[1]), _kernel.tally(systems, shape[0])
-        parts.append(correlations(*data.scores(counts), weights))
-    return np.concatenate(parts, axis=1)
+    n_systems, n_segments = data.human.shape
+    batches = [np.empty((len(CELLS) + len(data.compared), 0))]
+    for systems, segments in drawn_places(data.human.shape, over, resamples, seed, progress):
+        weights = _kernel.tally(systems, n_systems)
+        batches.append(correlations(*data.scores(_kernel.tally(segments, n_segments)), weights))
+    return np.concatenate(batches, axis=1)
 
 
 def intervals(values: Floats, estimates: Floats) -> tuple[Floats, Floats]:
@@ -568,7 +553,7 @@ def intervals(values: Floats, estimates: Floats) -> tuple[Floats, Floats]:
 # ------------------------------------------------------------------- systems that are left out
 
 
-def left_out(human: Floats, cells: Floats) -> Floats:
+def leave_one_out_r2(human: Floats, cells: Floats) -> Floats:
     """1 - PRESS / SST of every cell, each system predicted by a line through the others.
 
     PRESS is the sum of squared errors e / (1 - leverage), SST that of predicting the mean of the
@@ -582,15 +567,17 @@ def left_out(human: Floats, cells: Floats) -> Floats:
     constant = m.max(axis=1) == m.min(axis=1)
     mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
     from_mean = dh * n / (n - 1)
-    rests = [np.delete(m, i, axis=1) for i in range(n)]
-    alone = np.stack([rest.max(axis=1) == rest.min(axis=1) for rest in rests], axis=1)
-    rest = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
-    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / rest)
-    found = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
-    return np.where(constant, np.nan, found)
+    others = [np.delete(m, i, axis=1) for i in range(n)]
+    alone = np.stack(
+        [denominator.max(axis=1) == denominator.min(axis=1) for denominator in others], axis=1
+    )
+    denominator = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
+    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / denominator)
+    r2 = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
+    return np.where(constant, np.nan, r2)
 
 
-def picking(human: Floats, cells: Floats) -> float:
+def leave_one_out_pick_r2(human: Floats, cells: Floats) -> float:
     """1 - PRESS / SST of the procedure: each system is predicted by the best cell of the others."""
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
@@ -620,16 +607,16 @@ def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> 
     """
     good = ~np.isnan(human)
     h, m = human[good], cells[:, good]
-    if every := len(h) <= MOST_DEALT:
+    if is_exact := len(h) <= MAX_PERMUTED_SYSTEMS:
         dealt = np.array(list(every_order(h)))  # the first is the real one
     else:
         drawn_anew = np.random.default_rng(seed).permuted(np.tile(h, (permutations, 1)), axis=1)
         dealt = np.vstack([h, drawn_anew])
-    same = np.broadcast_to(m[:, None], (len(m), *dealt.shape))
-    r = correlations(dealt, same, np.ones_like(dealt))
+    repeated_scores = np.broadcast_to(m[:, None], (len(m), *dealt.shape))
+    r = correlations(dealt, repeated_scores, np.ones_like(dealt))
     top = np.where(r > 0, r, 0.0).max(axis=0)  # 0 if no cell is above 0
     share = float((top >= top[0] - SLACK).mean())
-    return share, len(top) if every else permutations
+    return share, len(top) if is_exact else permutations
 
 
 Worth: TypeAlias = Literal["pick", "bleu", "same", "neither"]
@@ -639,13 +626,13 @@ def plane_notes(fit: PlaneFit) -> tuple[str, ...]:
     """Return what a reader should take from one plane."""
     bleu = fit.row(BLEU_CELL).q2
     over = "systems and segments" if fit.over == "both" else fit.over
-    drawn = f"{fit.resamples:,} bootstrap resamples of {over}, seed {fit.seed}"
+    resampling = f"{fit.resamples:,} bootstrap resamples of {over}, seed {fit.seed}"
     return (
         f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
         f"{fit.judgements:,} judged outputs. {_picked(fit)}",
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
         f"{format_percent(fit.picking)} of the variance, BLEU's point {format_percent(bleu)}, "
-        f"{_WORTH[worth(fit)]}." + (f" Intervals: {drawn}." if fit.resamples else ""),
+        f"{_WORTH[worth(fit)]}." + (f" Intervals: {resampling}." if fit.resamples else ""),
     )
 
 

@@ -1,14 +1,13 @@
-"""Conclusions from a plane: its pick, its maximum, the paper's prediction, in sentences."""
+"""A study of the evaluation plane: planes by dimension and group, and the paper's predictions."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import (
-    Any,
     ClassVar,
     NamedTuple,
     Protocol,
@@ -24,7 +23,7 @@ from karat.evalset.sets import EvalSet
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
-    BesideRow,
+    ComparedRow,
     PlaneData,
     PlaneFit,
     PlaneRow,
@@ -33,9 +32,9 @@ from karat.meta.plane import (
     fit_plane,
     format_percent,
     intervals,
-    judged,
-    lineups,
+    plane_data,
     plane_notes,
+    score_compared_metrics,
 )
 from karat.meta.scores import score_evalset, with_references
 from karat.metrics.base import Metric
@@ -99,7 +98,7 @@ class Published(NamedTuple):
     number: int
     task: str
     guideline: str
-    what: str
+    description: str
     best: tuple[float, int, float]
     """Alpha, n and R^2 of its best cell."""
     rows: Mapping[int, tuple[float, ...]]
@@ -167,9 +166,12 @@ fluency and 83.91 with adequacy, and with four references, 64.96 and 62.21."""
 def predicted(task: str, guideline: str) -> Region:
     """Return the region that the paper predicts for a `task` and a `guideline`."""
     guideline = PAPERS_WORDS.get(guideline, guideline)
-    for name, value, known in (("task", task, TASKS), ("guideline", guideline, GUIDELINES)):
-        if value not in known:
-            names = [*known, *(PAPERS_WORDS if known is GUIDELINES else ())]
+    for name, value, names_to_regions in (
+        ("task", task, TASKS),
+        ("guideline", guideline, GUIDELINES),
+    ):
+        if value not in names_to_regions:
+            names = [*names_to_regions, *(PAPERS_WORDS if names_to_regions is GUIDELINES else ())]
             raise InputError(f"{name} {quoted(value)}: expected one of {', '.join(names)}")
     return Region(*GUIDELINES[guideline][:2], *TASKS[task][:2])
 
@@ -188,7 +190,7 @@ class PlacedTask(NamedTuple):
     """True for the evaluation that the recommendation is for."""
 
 
-def _placed(task: str, guideline: str) -> PlacedTask:
+def _place_task(task: str, guideline: str) -> PlacedTask:
     tables = [table for table in PAPER if (table.task, table.guideline) == (task, guideline)]
     best = dict.fromkeys(table.best[:2] for table in tables)
     numbers = tuple(table.number for table in tables)
@@ -222,21 +224,23 @@ class Recommendation(Result):
         if not self.tables:
             middle = round((self.region.alpha_low + self.region.alpha_high) / 2, 2)
             alpha = {0.15: 0.0, 0.85: 1.0}.get(middle, middle)
-            why = "the paper's prediction alone: it measured no such task"
-            return (_recommended(alpha, self.region.n_high, why),)
+            basis = "the paper's prediction alone: it measured no such task"
+            return (_recommended(alpha, self.region.n_high, basis),)
         return tuple(
-            _recommended(*t.best[:2], f"the paper's Table {t.number}: {t.what}, R^2 {t.best[2]}%")
+            _recommended(
+                *t.best[:2], f"the paper's Table {t.number}: {t.description}, R^2 {t.best[2]}%"
+            )
             for t in self.tables
         )
 
     @property
     def placed(self) -> tuple[PlacedTask, ...]:
         """The evaluations of the paper on the plane, and the one that was asked for."""
-        asked = self.task, self.guideline
+        requested = self.task, self.guideline
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
-        others = tuple(_placed(*pair) for pair in pairs if pair != asked)
+        paper_tasks = tuple(_place_task(*pair) for pair in pairs if pair != requested)
         cells = tuple(dict.fromkeys((row.alpha, row.n) for row in self.rows))
-        return (*others, _placed(*asked)._replace(best=cells, asked=True))
+        return (*paper_tasks, _place_task(*requested)._replace(best=cells, asked=True))
 
     @property
     def settings(self) -> dict[str, object]:
@@ -261,8 +265,8 @@ class Recommendation(Result):
         )
 
 
-def _recommended(alpha: float, n: int, why: str) -> Recommended:
-    return Recommended(f"aev:preset=paper,alpha={alpha:g},n={n}", alpha, n, why)
+def _recommended(alpha: float, n: int, basis: str) -> Recommended:
+    return Recommended(f"aev:preset=paper,alpha={alpha:g},n={n}", alpha, n, basis)
 
 
 def recommend(task: str, guideline: str) -> Recommendation:
@@ -290,11 +294,11 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
         yield POINTS_UNSIGNED
     for fit, verdict in zip(study.fits, study.verdicts, strict=False):
         if not fit.group:
-            yield _held(fit, study.region, verdict)
+            yield _prediction_note(fit, study.region, verdict)
     for fit, halves in zip(study.fits, study.halves, strict=False):
         if not fit.group:
-            yield _split(fit, halves)
-    yield from _beside(study)
+            yield _halves_note(fit, halves)
+    yield from _reading_notes(study)
     yield from study.remarks
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < MIN_PLANE_SYSTEMS:
@@ -306,9 +310,9 @@ def study_notes(study: PlaneStudy) -> Iterator[str]:
     yield from study.evalset.notes
 
 
-def _beside(study: PlaneStudy) -> Iterator[str]:
+def _reading_notes(study: PlaneStudy) -> Iterator[str]:
     """Yield how other metrics and groups of segments are to be read."""
-    if study.beside:
+    if study.compared:
         chosen = ", ".join(map(str, study.asked_references))
         yield "Other metrics are resampled as the cells are, with the same draws." + (
             f" The cells use reference {chosen}." if chosen else ""
@@ -320,33 +324,34 @@ def _beside(study: PlaneStudy) -> Iterator[str]:
         )
 
 
-def _held(fit: PlaneFit, region: Region | None, found: Verdict) -> str:
+def _prediction_note(fit: PlaneFit, region: Region | None, result: Verdict) -> str:
     means = (
-        f"Mean R^2 there {format_percent(found.inside)}, elsewhere {format_percent(found.outside)}"
+        f"Mean R^2 there {format_percent(result.inside)}, elsewhere "
+        f"{format_percent(result.outside)}"
     )
-    if math.isnan(found.low):
+    if math.isnan(result.low):
         return (
             f"{fit.dimension}: the paper predicts {region}. {means}; without resamples nothing can "
             "be said of the difference."
         )
-    verb = "is undecided" if found.words == UNDECIDED else found.words
+    verb = "is undecided" if result.words == UNDECIDED else result.words
     return (
         f"{fit.dimension}: the paper predicts {region}. {means}, difference between "
-        f"{100 * found.low:.1f} and {100 * found.high:.1f} points: the prediction {verb}."
+        f"{100 * result.low:.1f} and {100 * result.high:.1f} points: the prediction {verb}."
     )
 
 
-def _split(fit: PlaneFit, found: Halves) -> str:
-    if not found.splits:
+def _halves_note(fit: PlaneFit, halves: Halves) -> str:
+    if not halves.splits:
         return (
             f"{fit.dimension}: systems are too few, or too much alike, to try a pick on the other "
             "half of them."
         )
     return (
         f"{fit.dimension}: picked on half of systems and segments and tried on the other half "
-        f"({found.splits:,} times), the pick loses to BLEU's point in {100 * found.loses:.0f}%, "
-        f"ties in {100 * found.ties:.0f}%; mean R^2 {100 * found.kept:.1f}% against "
-        f"{100 * found.bleu:.1f}%."
+        f"({halves.splits:,} times), the pick loses to BLEU's point in {100 * halves.loses:.0f}%, "
+        f"ties in {100 * halves.ties:.0f}%; mean R^2 {100 * halves.pick_r2:.1f}% against "
+        f"{100 * halves.bleu:.1f}%."
     )
 
 
@@ -375,10 +380,10 @@ class Groups(NamedSettings):
                 f"{evalset.name} has no groups of segments: add them to its segments (see karat "
                 "data), or group by lengths"
             )
-        found: dict[str, list[int]] = {}
+        indices_by_group: dict[str, list[int]] = {}
         for place, group in enumerate(evalset.groups):
-            found.setdefault(group, []).append(place)
-        return found
+            indices_by_group.setdefault(group, []).append(place)
+        return indices_by_group
 
 
 @dataclass(frozen=True)
@@ -399,8 +404,10 @@ class Lengths(NamedSettings):
         parts: dict[int, list[int]] = {}
         for place, length in enumerate(lengths):
             parts.setdefault(bisect_right(bounds, length), []).append(place)
-        found = (parts[part] for part in sorted(parts))
-        return {_span([lengths[place] for place in places]): places for places in found}
+        index_lists = (parts[part] for part in sorted(parts))
+        return {
+            _format_span([lengths[place] for place in places]): places for places in index_lists
+        }
 
     def _bounds(self, ordered: list[float]) -> list[float]:
         """The shortest length of each part but the first, as near to equal sizes as ties allow."""
@@ -414,7 +421,7 @@ def _mean_length(references: tuple[str, ...]) -> float:
     return sum(len(text.split()) for text in references) / max(len(references), 1)
 
 
-def _span(lengths: list[float]) -> str:
+def _format_span(lengths: list[float]) -> str:
     low, high = (f"{end:.2f}".rstrip("0").rstrip(".") for end in (min(lengths), max(lengths)))
     return f"{low} to {high} words"
 
@@ -424,29 +431,29 @@ GROUPINGS: Registry[type[NamedSettings]] = Registry(
 )
 
 
-def parse_grouping(given: str | Grouping) -> Grouping:
+def parse_grouping(name: str | Grouping) -> Grouping:
     """Return the grouping that `name:setting=value` describes; its string parses back."""
-    if not isinstance(given, str):
-        return given
-    found = parse_settings(GROUPINGS[given.partition(":")[0].strip()], given)
-    if not isinstance(found, Grouping):
-        raise InputError(f"grouping {quoted(given)} has no method places")
-    return found
+    if not isinstance(name, str):
+        return name
+    grouping = parse_settings(GROUPINGS[name.partition(":")[0].strip()], name)
+    if not isinstance(grouping, Grouping):
+        raise InputError(f"grouping {quoted(name)} has no method places")
+    return grouping
 
 
 def grouped(evalset: EvalSet, by: str | Grouping) -> Mapping[str, list[int]]:
     """Return the places of the segments of each group; there must be two groups or more."""
     grouping = parse_grouping(by)
-    found = grouping.places(evalset)
-    if not 2 <= len(found) <= MOST_GROUPS:
+    groups = grouping.places(evalset)
+    if not 2 <= len(groups) <= MOST_GROUPS:
         raise InputError(
-            f"{evalset.name}: {len(found):,} group{'s' * (len(found) != 1)} of segments by "
+            f"{evalset.name}: {len(groups):,} group{'s' * (len(groups) != 1)} of segments by "
             f"{grouping}: expected 2 to {MOST_GROUPS}"
         )
-    return found
+    return groups
 
 
-FEWEST_FOR_HALVES = 4
+MIN_SYSTEMS_FOR_HALVES = 4
 
 
 class Halves(NamedTuple):
@@ -461,14 +468,14 @@ class Halves(NamedTuple):
     loses: float
     """The share in which BLEU's point has the larger R^2 on the other half."""
     ties: float
-    kept: float
+    pick_r2: float
     """The pick's mean R^2 on the other half."""
     bleu: float
     """The mean R^2 of BLEU's point on the other half."""
 
 
 def split_halves(
-    judged: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
+    data: PlaneData, splits: int = 500, seed: int = SEED, progress: Progress = silent
 ) -> Halves:
     """Pick on a random half of systems and segments, look at the pick on the other half.
 
@@ -476,30 +483,33 @@ def split_halves(
     be none that does.
     """
     check_trials("splits", splits)
-    rng = np.random.default_rng(seed)
-    found: list[tuple[float, float]] = []
-    for done in range(1, splits + 1 if len(judged.systems) >= FEWEST_FOR_HALVES else 1):
-        found += _halves(judged, rng)
+    rng, cells_only = np.random.default_rng(seed), replace(data, compared=())
+    pairs: list[tuple[float, float]] = []
+    for done in range(1, splits + 1 if len(data.systems) >= MIN_SYSTEMS_FOR_HALVES else 1):
+        pairs += _try_picks_on_halves(cells_only, rng)
         progress(done, splits, "splitting into halves")
-    if not found:
+    if not pairs:
         return Halves(0, math.nan, math.nan, math.nan, math.nan)
-    pick, bleu = (np.array(values) for values in zip(*found, strict=True))
+    pick, bleu = (np.array(values) for values in zip(*pairs, strict=True))
     shares = (pick < bleu - SLACK).mean(), (np.abs(pick - bleu) <= SLACK).mean()
-    return Halves(len(found), *map(float, (*shares, pick.mean(), bleu.mean())))
+    return Halves(len(pairs), *map(float, (*shares, pick.mean(), bleu.mean())))
 
 
-def _halves(judged: PlaneData, rng: np.random.Generator) -> Iterator[tuple[float, float]]:
-    systems, segments = judged.human.shape
-    chosen = rng.permutation(systems) < systems // 2
-    half = (rng.permutation(segments) < segments // 2).astype(float)
-    human, cells = judged.scores(np.stack([half, 1 - half]))
-    for order, mine in (([0, 1], chosen), ([1, 0], ~chosen)):
-        weights = np.stack([mine, ~mine]).astype(float)
+def _try_picks_on_halves(
+    data: PlaneData, rng: np.random.Generator
+) -> Iterator[tuple[float, float]]:
+    """Yield R^2 of the pick of each half, and of BLEU's point, on the other half."""
+    n_systems, n_segments = data.human.shape
+    in_first_half = rng.permutation(n_systems) < n_systems // 2
+    first_segments = (rng.permutation(n_segments) < n_segments // 2).astype(float)
+    human, cells = data.scores(np.stack([first_segments, 1 - first_segments]))
+    for order, picking_half in (([0, 1], in_first_half), ([1, 0], ~in_first_half)):
+        weights = np.stack([picking_half, ~picking_half]).astype(float)
         r = correlations(human[order], cells[:, order], weights)
         pick = int(best_cell(r[:, :1])[0])
-        rest = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
+        r2 = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
-            yield float(rest[pick]), float(rest[CELLS.index(BLEU_CELL)])
+            yield float(r2[pick]), float(r2[CELLS.index(BLEU_CELL)])
 
 
 class Verdict(NamedTuple):
@@ -555,7 +565,7 @@ class GroupRow(NamedTuple):
     """`holds`, `fails`, `undecided`, or empty if none was asked for."""
 
 
-def _in_line(fit: PlaneFit, found: Verdict | None) -> GroupRow:
+def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
     top, pick = fit.maximum, fit.pick
     row = fit.row(BLEU_CELL if top is None else top)
     return GroupRow(
@@ -571,7 +581,7 @@ def _in_line(fit: PlaneFit, found: Verdict | None) -> GroupRow:
         pick="" if pick is None else str(pick),
         picking=fit.picking,
         bleu=fit.row(BLEU_CELL).q2,
-        prediction="" if found is None else found.words,
+        prediction="" if result is None else result.words,
     )
 
 
@@ -597,15 +607,15 @@ class PlaneStudy(Result):
     """Sentences on groups without a plane."""
 
     @property
-    def beside(self) -> tuple[BesideRow, ...]:
-        """Metrics beside the cells, of all planes."""
-        return tuple(row for fit in self.fits for row in fit.beside)
+    def compared(self) -> tuple[ComparedRow, ...]:
+        """Other metrics, of all planes."""
+        return tuple(row for fit in self.fits for row in fit.compared)
 
     @property
     def groups(self) -> tuple[GroupRow, ...]:
         """All planes in a line each, if groups were asked for."""
-        found = self.verdicts or (None,) * len(self.fits)
-        return tuple(map(_in_line, self.fits, found)) if self.by else ()
+        verdicts = self.verdicts or (None,) * len(self.fits)
+        return tuple(map(_group_row, self.fits, verdicts)) if self.by else ()
 
     @property
     def rows(self) -> tuple[PlaneRow, ...]:
@@ -620,10 +630,10 @@ class PlaneStudy(Result):
     def settings(self) -> dict[str, object]:
         """The family, the dimensions, the prediction and how intervals were made."""
         dimensions = tuple(dict.fromkeys(fit.dimension for fit in self.fits))
-        how = self.fits[0].settings
-        asked = {"region": self.region, "splits": self.splits}
+        fit_settings = self.fits[0].settings
+        test_settings = {"region": self.region, "splits": self.splits}
         chosen = {"references": self.asked_references, "by": self.by}
-        return {**how, "dimension": dimensions, **asked, **chosen}
+        return {**fit_settings, "dimension": dimensions, **test_settings, **chosen}
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -676,38 +686,41 @@ def study_plane(
     """
     metric = AEv() if metric is None else metric
     evalset = as_evalset(evalset, progress)
-    chosen = evalset.chosen_dimensions(dimensions)
+    evalset.chosen_dimensions(dimensions)
     used = with_references(evalset, references)
     groups = grouped(used, by) if by is not None else {}
-    others = lineups(evalset, compare_with, references, threads=threads, progress=progress)
+    compared = score_compared_metrics(
+        evalset, compare_with, references, threads=threads, progress=progress
+    )
     scored = score_evalset(used, metric, threads=threads, progress=progress)
+    fits: list[PlaneFit] = []
+    halves: list[Halves] = []
     remarks: list[str] = []
-    how = {"resamples": resamples, "over": over, "seed": seed, "progress": progress}
-    pairs = [
-        pair
-        for d in chosen
-        for pair in _planes(judged(scored, metric, d, normalise, others), d, groups, how, remarks)
-    ]
-    fits = tuple(fit for _, fit in pairs)
-    verdicts = tuple(verdict(fit, region) for fit in fits) if region else ()
-    halves = tuple(split_halves(of, splits, seed, progress) for of, _ in pairs) if splits else ()
-    name = "" if by is None else str(parse_grouping(by))
-    about = name, tuple(references), tuple(remarks)
-    return PlaneStudy(used, metric, region, fits, verdicts, halves, splits, *about)
-
-
-def _planes(
-    whole: PlaneData,
-    dimension: str,
-    groups: Mapping[str, list[int]],
-    how: dict[str, Any],
-    remarks: list[str],
-) -> Iterator[tuple[PlaneData, PlaneFit]]:
-    """Yield the plane of all segments and those of groups; say of which groups there is none."""
-    yield whole, fit_plane(whole, dimension, **how)
-    for group, places in groups.items():
-        part = whole.part(group, places)
-        try:
-            yield part, fit_plane(part, dimension, **how)
-        except InputError as error:
-            remarks.append(f"No plane for {error}.")
+    for dimension in evalset.chosen_dimensions(dimensions):
+        all_segments = plane_data(scored, metric, dimension, normalise, compared)
+        selections = (all_segments.select_segments(*group) for group in groups.items())
+        for data in (all_segments, *selections):
+            try:
+                fit = fit_plane(
+                    data, dimension, resamples=resamples, over=over, seed=seed, progress=progress
+                )
+            except InputError as error:
+                if not data.group:
+                    raise
+                remarks.append(f"No plane for {error}.")
+                continue
+            fits.append(fit)
+            if splits:
+                halves.append(split_halves(data, splits, seed, progress))
+    return PlaneStudy(
+        used,
+        metric,
+        region,
+        tuple(fits),
+        tuple(verdict(fit, region) for fit in fits) if region else (),
+        tuple(halves),
+        splits,
+        by="" if by is None else str(parse_grouping(by)),
+        asked_references=tuple(references),
+        remarks=tuple(remarks),
+    )

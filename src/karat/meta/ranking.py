@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from karat.arrays import Floats, np
 from karat.meta.agreement import Agreement, Percentiles, percentiles, perm_both
@@ -16,6 +16,8 @@ from karat.stats.correlation import STATISTICS, Statistic
 from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS, clusters
 from karat.stats.significance import separates_ranks
+
+KeyT = TypeVar("KeyT")
 
 
 class MetaRow(NamedTuple):
@@ -87,7 +89,7 @@ class Resampled(NamedTuple):
     """By the better and the worse metric; empty where nothing was tested."""
 
 
-class Task(NamedTuple):
+class RankingTask(NamedTuple):
     """A dimension, a level and a statistic of an experiment."""
 
     dimension: str
@@ -100,7 +102,7 @@ class Task(NamedTuple):
         return self.dimension, self.level, self.by.name
 
 
-class Ranked(NamedTuple):
+class RankedMetrics(NamedTuple):
     """The metrics of one task in their order, the tests between them, and their resamples."""
 
     rows: list[MetaRow]
@@ -109,121 +111,117 @@ class Ranked(NamedTuple):
 
 
 def rank(
-    experiment: Experiment, seen: View, task: Task, progress: Progress, threads: int = 1
-) -> Ranked:
+    experiment: Experiment, scores: View, task: RankingTask, progress: Progress, threads: int = 1
+) -> RankedMetrics:
     """Rank all metrics by one statistic at one level, the best first.
 
     Metrics whose agreement is undefined come last, without a rank. Equal values keep their order.
     """
-    found = {m: seen.agreement(m, task.by) for m in seen.metrics}
-    known = [m for m in found if not math.isnan(found[m].value)]
-    order = sorted(known, key=lambda m: -task.by.sign * found[m].value)
+    agreements = {m: scores.agreement(m, task.by) for m in scores.metrics}
+    defined = [m for m in agreements if not math.isnan(agreements[m].value)]
+    order = sorted(defined, key=lambda m: -task.by.sign * agreements[m].value)
     draws: Draws = {}
     if experiment.resamples:
-        drawn = _draws(experiment, seen, task.by, progress, threads)
-        draws = dict(zip(map(str, found), drawn, strict=True))
-    tests, exchanges = _tests(experiment, seen, task, order, progress, threads)
-    ranks = _ranks([str(m) for m in order], tests, experiment.level)
-    last = [m for m in found if m not in known]
-    rows = [_row(task, str(m), ranks.get(str(m)), found[m], draws) for m in [*order, *last]]
-    if experiment.p_values:
-        p = [seen.p_value(m, task.by) for m in [*order, *last]]
-        rows = [row._replace(p=own) for row, own in zip(rows, p, strict=True)]
-    compared = [_with_ends(test, draws) for test in tests]
-    return Ranked(_beside_best(rows, draws), compared, Resampled(draws, exchanges))
+        resamples = _resample(experiment, scores, task.by, progress, threads)
+        draws = dict(zip(map(str, agreements), resamples, strict=True))
+    tests, exchanges = _test_pairs(experiment, scores, task, order, draws, progress, threads)
+    p_values = {(test.better, test.worse): test.p for test in tests}
+    ranks = rank_clusters([str(m) for m in order], p_values, experiment.level)
+    rows: list[MetaRow] = []
+    for m in [*order, *(m for m in agreements if m not in defined)]:
+        name, agreement = str(m), agreements[m]
+        p = scores.p_value(m, task.by) if experiment.p_values else None
+        row = _row(task, name, ranks.get(name), agreement, draws)._replace(p=p)
+        if rows and not math.isnan(row.value):
+            delta = row.value - rows[0].value
+            low, high = _difference_interval(draws, name, rows[0].metric, delta)
+            row = row._replace(delta=delta, delta_low=low, delta_high=high)
+        rows.append(row)
+    return RankedMetrics(rows, tests, Resampled(draws, exchanges))
 
 
-def _beside_best(rows: list[MetaRow], draws: Draws) -> list[MetaRow]:
-    """Add the difference of each metric to the first, with its interval."""
-    best, *others = rows
-
-    def beside(row: MetaRow) -> MetaRow:
-        if math.isnan(row.value):
-            return row
-        delta = row.value - best.value
-        low, high = _ends(draws, row.metric, best.metric, delta)
-        return row._replace(delta=delta, delta_low=low, delta_high=high)
-
-    return [best, *map(beside, others)]
+def _row(
+    task: RankingTask, name: str, rank: int | None, agreement: Agreement, draws: Draws
+) -> MetaRow:
+    value = agreement.value
+    ends = percentiles(draws[name], value) if draws else Percentiles(math.nan, math.nan, 0)
+    note = f"undefined: {agreement.reason}" if math.isnan(value) else ""
+    if ends.undefined and not note:
+        note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
+    counts = agreement.points, agreement.groups, agreement.left_out, ends.undefined
+    return MetaRow(*task.names, rank, name, value, ends.low, ends.high, *counts, note)
 
 
-def _with_ends(test: MetricTest, draws: Draws) -> MetricTest:
-    low, high = _ends(draws, test.better, test.worse, test.delta)
-    return test._replace(low=low, high=high)
-
-
-def _ends(draws: Draws, metric: str, rival: str, delta: float) -> tuple[float, float]:
-    """The interval of the difference between two metrics; NaN without resamples."""
+def _difference_interval(
+    draws: Draws, first: str, second: str, delta: float
+) -> tuple[float, float]:
+    """Return the interval of the difference between two metrics; NaN without resamples."""
     if not draws:
         return math.nan, math.nan
     with np.errstate(invalid="ignore"):  # the difference of two infinite values is undefined
-        low, high, _ = percentiles(draws[metric] - draws[rival], delta)
+        low, high, _ = percentiles(draws[first] - draws[second], delta)
     return low, high
 
 
-def _row(task: Task, name: str, rank: int | None, found: Agreement, draws: Draws) -> MetaRow:
-    ends = percentiles(draws[name], found.value) if draws else Percentiles(math.nan, math.nan, 0)
-    note = f"undefined: {found.why}" if math.isnan(found.value) else ""
-    if ends.undefined and not note:
-        note = f"undefined in {ends.undefined:,} resample{'s' * (ends.undefined != 1)}"
-    scores = found.value, ends.low, ends.high
-    counts = found.points, found.groups, found.left_out, ends.undefined
-    return MetaRow(*task.names, rank, name, *scores, *counts, note)
-
-
-def _draws(
-    experiment: Experiment, seen: View, by: Statistic, progress: Progress, threads: int
+def _resample(
+    experiment: Experiment, scores: View, by: Statistic, progress: Progress, threads: int
 ) -> Floats:
-    """The statistic of each metric in each resample; the metrics are shared out among threads."""
-    how = experiment.over, experiment.resamples, experiment.seed
+    """Return metrics x resamples of the statistic; threads share the metrics."""
+    settings = experiment.over, experiment.resamples, experiment.seed
     if threads == 1:
-        return seen.draws(by, *how, progress)
+        return scores.resample_statistic(by, *settings, progress)
 
     def work(metric: Any, progress: Progress) -> Floats:
-        return seen.only(metric).draws(by, *how, progress)
+        return scores.select_metric(metric).resample_statistic(by, *settings, progress)
 
-    return np.concatenate(map_jobs(work, [*seen.metrics], threads, progress, "resampling"))
+    return np.concatenate(map_jobs(work, [*scores.metrics], threads, progress, "resampling"))
 
 
-def _tests(
+def _test_pairs(
     experiment: Experiment,
-    seen: View,
-    task: Task,
+    scores: View,
+    task: RankingTask,
     order: list[Any],
+    draws: Draws,
     progress: Progress,
     threads: int,
 ) -> tuple[list[MetricTest], dict[tuple[str, str], Exchanged]]:
-    """PERM-BOTH between all pairs, better against worse; none for what depends on the scale."""
-    if not experiment.trials or not seen.tests(task.by):
+    """PERM-BOTH between all pairs, better against worse; none if the statistic has no test."""
+    if not experiment.trials or not scores.tests(task.by):
         return [], {}
     pairs = list(combinations(order, 2))
-    human, metrics, at = seen.exchanged(task.by)
+    human, metrics, at = scores.exchanged(task.by)
 
     def work(pair: tuple[Any, Any], progress: Progress) -> tuple[Permutation, Floats]:
-        kept: list[Floats] = []
-        how = task.by, at, experiment.trials, experiment.seed, progress, kept.append
-        one, other = (metrics[m] for m in pair)
-        return perm_both(human, one, other, *how), kept[0]
+        differences: list[Floats] = []
+        settings = task.by, at, experiment.trials, experiment.seed, progress, differences.append
+        better, worse = (metrics[m] for m in pair)
+        return perm_both(human, better, worse, *settings), differences[0]
 
-    found = map_jobs(work, pairs, threads, progress, "comparing metrics")
-    p = CORRECTIONS[experiment.correction]([test.p for test, _ in found])
-    names = [(str(one), str(other)) for one, other in pairs]
-    tests = [
-        MetricTest(*task.names, *pair, test.delta, float(corrected))
-        for pair, (test, _), corrected in zip(names, found, p, strict=True)
-    ]
-    exchanges = (Exchanged(test.delta, differences) for test, differences in found)
-    return tests, dict(zip(names, exchanges, strict=True))
+    results = map_jobs(work, pairs, threads, progress, "comparing metrics")
+    corrected = CORRECTIONS[experiment.correction]([test.p for test, _ in results])
+    tests, exchanges = [], {}
+    for pair, (test, differences), p in zip(pairs, results, corrected, strict=True):
+        better, worse = map(str, pair)
+        ends = _difference_interval(draws, better, worse, test.delta)
+        tests.append(MetricTest(*task.names, better, worse, test.delta, float(p), *ends))
+        exchanges[better, worse] = Exchanged(test.delta, differences)
+    return tests, exchanges
 
 
-def _ranks(order: list[str], tests: list[MetricTest], level: float) -> dict[str, int]:
-    """Ranks by clusters of metrics that cannot be told apart."""
-    if not tests:
+def rank_clusters(
+    order: Sequence[KeyT], p_values: Mapping[tuple[KeyT, KeyT], float], level: float
+) -> dict[KeyT, int]:
+    """Rank metrics, the best first, by clusters that do not differ significantly.
+
+    `p_values` are by the better and the worse metric; without any, only a single metric has a rank.
+    """
+    if not p_values:
         return {order[0]: 1} if len(order) == 1 else {}
-    p = np.full((len(order), len(order)), np.nan)
-    for test in tests:
-        p[order.index(test.better), order.index(test.worse)] = test.p
-    return dict(zip(order, clusters(p, level), strict=True))
+    square = np.full((len(order), len(order)), np.nan)
+    for (better, worse), p in p_values.items():
+        square[order.index(better), order.index(worse)] = p
+    return dict(zip(order, clusters(square, level), strict=True))
 
 
 FEWEST_RANKED = 6
@@ -265,7 +263,7 @@ class Leader(NamedTuple):
         return "system" if self.level in OF_SYSTEMS else "point"
 
     @property
-    def few(self) -> bool:
+    def has_few_points(self) -> bool:
         """Return whether the points are too few to rank metrics by."""
         return self.best.points < FEWEST_RANKED
 
@@ -278,11 +276,11 @@ class Leader(NamedTuple):
 
 def leaders(rows: Iterable[MetaRow]) -> list[Leader]:
     """Return the leaders of all settings in which any agreement is defined, in their order."""
-    places: dict[tuple[str, str, str], list[MetaRow]] = {}
+    rows_by_task: dict[tuple[str, str, str], list[MetaRow]] = {}
     for row in rows:
         if row.value == row.value:  # NaN is not
-            places.setdefault(row[:3], []).append(row)
-    return [Leader(*place, tuple(own)) for place, own in places.items()]
+            rows_by_task.setdefault(row[:3], []).append(row)
+    return [Leader(*task, tuple(task_rows)) for task, task_rows in rows_by_task.items()]
 
 
 def by_mean_rank(settings: Iterable[Sequence[MetaRow]], metrics: Sequence[str]) -> list[str]:
@@ -290,13 +288,13 @@ def by_mean_rank(settings: Iterable[Sequence[MetaRow]], metrics: Sequence[str]) 
 
     `settings` are rows from the best to the worst; a metric that lacks one counts as last there.
     """
-    every = list(settings)
+    rankings = list(settings)
 
     def mean(metric: str) -> tuple[float, float]:
         ranks, places = 0, 0
-        for rows in every:
-            found = [(row.rank, at) for at, row in enumerate(rows) if row.metric == metric]
-            rank, place = found[0] if found else (None, len(rows))
+        for rows in rankings:
+            matches = [(row.rank, at) for at, row in enumerate(rows) if row.metric == metric]
+            rank, place = matches[0] if matches else (None, len(rows))
             ranks += len(rows) if rank is None else rank
             places += place
         return ranks, places

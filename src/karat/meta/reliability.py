@@ -36,7 +36,7 @@ from karat.meta.scores import (
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import metrics_of_set
+from karat.scoring import metrics_for_set
 from karat.settings import check_seed
 from karat.stats.correlation import STATISTICS, statistic
 from karat.stats.paired_tests import wilcoxon
@@ -109,15 +109,15 @@ class ReliabilitySettings:
 
     def __post_init__(self) -> None:
         for name in ("lengths", "references", "statistics"):
-            given = getattr(self, name)
-            for one in given:
-                if given.count(one) > 1:
-                    told = "reference counts" if name == "references" else name
-                    raise InputError(f"{told}: {quoted(one)} is named twice")
+            values = getattr(self, name)
+            for value in values:
+                if values.count(value) > 1:
+                    label = "reference counts" if name == "references" else name
+                    raise InputError(f"{label}: {quoted(value)} is named twice")
         if not self.statistics:
             raise InputError("no statistic was given: at least one is needed")
         for by in map(statistic, self.statistics):
-            if by.behind is not None:
+            if by.of_segments is not None:
                 raise InputError(
                     f"{by.name} compares systems, not pseudo-documents: choose another"
                 )
@@ -131,15 +131,15 @@ class ReliabilitySettings:
             )
         check_seed(self.seed)
         if self.documents not in DOCUMENT_KINDS:
-            known = ", ".join(DOCUMENT_KINDS)
-            raise InputError(f"documents {quoted(self.documents)}: expected one of {known}")
+            kinds = ", ".join(DOCUMENT_KINDS)
+            raise InputError(f"documents {quoted(self.documents)}: expected one of {kinds}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReliabilityCurves(Result):
     """The agreement of metrics by the length of pseudo-documents, and tests between the curves."""
 
-    asked: ReliabilitySettings
+    asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
     values: tuple[Floats, ...]
     """The values of all shuffles and combinations, beside each row."""
@@ -153,17 +153,17 @@ class ReliabilityCurves(Result):
     @property
     def name(self) -> str:
         """The name of the set."""
-        return self.asked.evalset
+        return self.asked_settings.evalset
 
     @property
     def settings(self) -> dict[str, object]:
         """Every setting."""
-        return asdict(self.asked)
+        return asdict(self.asked_settings)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how documents were made, and on what the numbers say."""
-        return (*_made(self.asked, len(self.tests)), *self.remarks)
+        return (*_method_notes(self.asked_settings, len(self.tests)), *self.remarks)
 
     @property
     def signature(self) -> str:
@@ -205,12 +205,12 @@ def reliability(
     """
     scored = given if isinstance(given, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(metrics_of_set(independent(metrics), evalset))
-    named = [dimensions] if isinstance(dimensions, str) else dimensions
-    asked = ReliabilitySettings(
+    chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
+    dimension_names = [dimensions] if isinstance(dimensions, str) else dimensions
+    settings = ReliabilitySettings(
         evalset=evalset.name,
         metrics=tuple(map(str, chosen)),
-        dimensions=evalset.chosen_dimensions(named),
+        dimensions=evalset.chosen_dimensions(dimension_names),
         lengths=tuple(lengths) or fitting_lengths(len(evalset)),
         references=tuple(reference_counts) or (references_of(evalset),),
         statistics=tuple(statistics),
@@ -223,11 +223,11 @@ def reliability(
         combinations=combinations,
         seed=seed,
     )
-    return _reliability(asked, scored or evalset, evalset, chosen, threads, progress)
+    return _reliability(settings, scored or evalset, evalset, chosen, threads, progress)
 
 
 def _reliability(
-    asked: ReliabilitySettings,
+    settings: ReliabilitySettings,
     given: EvalSet | ScoredSet,
     evalset: EvalSet,
     metrics: Sequence[Metric],
@@ -235,23 +235,32 @@ def _reliability(
     progress: Progress,
 ) -> ReliabilityCurves:
     """Score all documents; `given` is `evalset`, or that set with its scores."""
-    _check_lengths(asked, len(evalset))
-    taken = {number: _taken(evalset, number, asked) for number in asked.references}
-    turns = {number: _turns(len(places), asked) for number, places in taken.items()}
-    parts = sum(map(len, taken.values())) * len(asked.lengths)
-    meter = _Meter(progress, parts, asked.shuffles_per_combination)
+    _check_lengths(settings, len(evalset))
+    combinations_by_count = {
+        number: _choose_references(evalset, number, settings) for number in settings.references
+    }
+    turns = {
+        number: _assign_shuffles(len(places), settings)
+        for number, places in combinations_by_count.items()
+    }
+    parts = sum(map(len, combinations_by_count.values())) * len(settings.lengths)
+    meter = _Meter(progress, parts, settings.shuffles_per_combination)
     values_by_key: dict[_Key, list[Floats]] = {}
-    for number, places, turn in _combinations(taken, turns):
+    for number, places, turn in _combinations(combinations_by_count, turns):
         part = given if places is None else evalset.select(references=places)
-        scores = _document_scores(part, metrics, asked.documents, meter, threads)
-        for key, values in _values(evalset, number, scores, asked, turn, meter):
+        scores = _document_scores(part, metrics, settings.documents, meter, threads)
+        for key, values in _values(evalset, number, scores, settings, turn, meter):
             values_by_key.setdefault(key, []).append(values)
-    rows, pooled = _pooled(values_by_key, asked)
-    signed = {**_signatures(metrics, asked.references), "set": evalset.signature}
-    about = (*_about_references(evalset, taken), *_about_metrics(metrics), *_undefined(rows))
+    rows, pooled = _pool_rows(values_by_key, settings)
+    signed = {**_signatures(metrics, settings.references), "set": evalset.signature}
+    about = (
+        *_reference_notes(evalset, combinations_by_count),
+        *_metric_notes(metrics),
+        *_undefined_notes(rows),
+    )
     notes = (*about, *evalset.notes)
     used = {number: turn.reshape(-1) for number, turn in turns.items()}
-    return ReliabilityCurves(asked, rows, pooled, used, tuple(_tests(rows)), signed, notes)
+    return ReliabilityCurves(settings, rows, pooled, used, tuple(_tests(rows)), signed, notes)
 
 
 # ------------------------------------------------------------------------------ what is asked
@@ -262,8 +271,8 @@ def fitting_lengths(segments: int) -> tuple[int, ...]:
     return tuple(k for k in LENGTHS if ENOUGH_DOCUMENTS * k <= segments) or (1,)
 
 
-def _check_lengths(asked: ReliabilitySettings, most: int) -> None:
-    for length in asked.lengths:
+def _check_lengths(settings: ReliabilitySettings, most: int) -> None:
+    for length in settings.lengths:
         if not 1 <= length <= most:
             raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
 
@@ -272,7 +281,9 @@ _Places = tuple[int, ...] | None
 """Places of references, from 0; None for all that a set has."""
 
 
-def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> list[_Places]:
+def _choose_references(
+    evalset: EvalSet, number: int | None, settings: ReliabilitySettings
+) -> list[_Places]:
     """Combinations of so many references: all, or a sample that is the same for a seed."""
     if number == references_of(evalset):
         return [None]
@@ -283,31 +294,31 @@ def _taken(evalset: EvalSet, number: int | None, asked: ReliabilitySettings) -> 
             f"reference counts {number}: expected 1 to {have}, the number that segment "
             f"{short(fewest)} of {evalset.name} has"
         )
-    rng = np.random.default_rng([asked.seed, number])
-    if comb(have, number) > max(LISTED, 2 * asked.combinations):
-        found: set[tuple[int, ...]] = set()
-        while len(found) < asked.combinations:
-            found.add(tuple(sorted(rng.choice(have, number, replace=False).tolist())))
-        return [*sorted(found)]
-    every = list(every_combination(range(have), number))
-    if len(every) <= asked.combinations:
-        return [*every]
-    drawn = rng.choice(len(every), asked.combinations, replace=False)
-    return [every[k] for k in sorted(drawn)]
+    rng = np.random.default_rng([settings.seed, number])
+    if comb(have, number) > max(LISTED, 2 * settings.combinations):
+        samples: set[tuple[int, ...]] = set()
+        while len(samples) < settings.combinations:
+            samples.add(tuple(sorted(rng.choice(have, number, replace=False).tolist())))
+        return [*sorted(samples)]
+    combinations = list(every_combination(range(have), number))
+    if len(combinations) <= settings.combinations:
+        return [*combinations]
+    indices = rng.choice(len(combinations), settings.combinations, replace=False)
+    return [combinations[k] for k in sorted(indices)]
 
 
-def _turns(combinations: int, asked: ReliabilitySettings) -> Ints:
+def _assign_shuffles(combinations: int, settings: ReliabilitySettings) -> Ints:
     """Return combinations x shuffles: which shuffles each combination is scored on."""
-    used = combinations * asked.shuffles_per_combination
-    turns: Ints = np.arange(used) % asked.repeats
-    return turns.reshape(combinations, asked.shuffles_per_combination)
+    used = combinations * settings.shuffles_per_combination
+    turns: Ints = np.arange(used) % settings.repeats
+    return turns.reshape(combinations, settings.shuffles_per_combination)
 
 
 def _combinations(
-    taken: Mapping[int | None, list[_Places]], turns: Mapping[int | None, Ints]
+    combinations_by_count: Mapping[int | None, list[_Places]], turns: Mapping[int | None, Ints]
 ) -> Iterator[tuple[int | None, _Places, Ints]]:
     """Yield each combination of references: its size, its references and its shuffles."""
-    for number, combinations in taken.items():
+    for number, combinations in combinations_by_count.items():
         for places, turn in zip(combinations, turns[number], strict=True):
             yield number, places, turn
 
@@ -339,39 +350,45 @@ def _values(
     evalset: EvalSet,
     number: int | None,
     scores: DocumentScores,
-    asked: ReliabilitySettings,
+    settings: ReliabilitySettings,
     turn: Ints,
     meter: _Meter,
 ) -> Iterator[tuple[_Key, Floats]]:
     """Yield the values of some of the shuffles, for one combination of references."""
     present = outputs_present(evalset)
     human = {
-        name: np.where(present, evalset.human(name, asked.normalise), np.nan)
-        for name in asked.dimensions
+        name: np.where(present, evalset.human(name, settings.normalise), np.nan)
+        for name in settings.dimensions
     }
-    for length in asked.lengths:
-        every = shuffled_cut(len(evalset), length, asked.repeats, asked.seed)
-        cut = every._replace(shuffles=[every.shuffles[shuffle] for shuffle in turn])
+    for length in settings.lengths:
+        all_shuffles = shuffled_cut(len(evalset), length, settings.repeats, settings.seed)
+        cut = all_shuffles._replace(shuffles=[all_shuffles.shuffles[shuffle] for shuffle in turn])
         for name, people in human.items():
             scored = scores(cut, ~np.isnan(people))
-            for by in asked.statistics:
+            for by in settings.statistics:
                 agreement = document_agreement(cut, people, scored, statistic(by))
                 for metric, values in agreement.items():
                     yield (name, by, number, str(metric), length, cut.documents), values
         meter.part()
 
 
-def _pooled(
-    found: Mapping[_Key, list[Floats]], asked: ReliabilitySettings
+def _pool_rows(
+    values_by_key: Mapping[_Key, list[Floats]], settings: ReliabilitySettings
 ) -> tuple[tuple[ReliabilityRow, ...], tuple[Floats, ...]]:
     """Rows in order, curve by curve, with the values of all combinations of references."""
-    by_place = {key[:5]: key for key in found}
+    by_place = {key[:5]: key for key in values_by_key}
     order = product(
-        asked.dimensions, asked.statistics, asked.references, asked.metrics, asked.lengths
+        settings.dimensions,
+        settings.statistics,
+        settings.references,
+        settings.metrics,
+        settings.lengths,
     )
     keys = [by_place[place] for place in order]
-    values = tuple(np.concatenate(found[key]) for key in keys)
-    return tuple(_row(key, own) for key, own in zip(keys, values, strict=True)), values
+    values = tuple(np.concatenate(values_by_key[key]) for key in keys)
+    return tuple(
+        _row(key, row_values) for key, row_values in zip(keys, values, strict=True)
+    ), values
 
 
 def _row(key: _Key, values: Floats) -> ReliabilityRow:
@@ -390,9 +407,9 @@ def _tests(rows: Sequence[ReliabilityRow]) -> Iterator[CurveTest]:
         sign = statistic(by).sign
         for (first, a), (second, b) in every_combination(curves.items(), 2):
             gaps = np.array(a) - np.array(b)
-            known = gaps[~np.isnan(gaps)]
-            delta = float(known.mean()) if len(known) else float("nan")
-            counts = len(known), int((sign * known > 0).sum())
+            defined = gaps[~np.isnan(gaps)]
+            delta = float(defined.mean()) if len(defined) else float("nan")
+            counts = len(defined), int((sign * defined > 0).sum())
             yield CurveTest(dimension, by, *first, *second, *counts, delta, wilcoxon(a, b).p)
 
 
@@ -430,19 +447,20 @@ def references_in_words(number: int | None) -> str:
 def _signatures(metrics: Sequence[Metric], numbers: Sequence[int | None]) -> dict[str, str]:
     if len(numbers) == 1:
         return {str(m): m.signature(numbers[0]) for m in metrics}
-    named = product(metrics, numbers)
-    return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in named}
+    pairs = product(metrics, numbers)
+    return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in pairs}
 
 
-def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
+def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:
     scored = {
         "summed": "that of their statistics added up",
         "joined": "that of their texts joined into one",
-    }[asked.documents]
-    shuffles = asked.shuffles_per_combination
-    turns = f"; {shuffles:,} for each combination" if shuffles < asked.repeats else ""
+    }[settings.documents]
+    shuffles = settings.shuffles_per_combination
+    turns = f"; {shuffles:,} for each combination" if shuffles < settings.repeats else ""
     yield (
-        f"Documents: segments are shuffled {asked.repeats:,} times (seed {asked.seed}{turns}) and "
+        f"Documents: segments are shuffled {settings.repeats:,} times (seed "
+        f"{settings.seed}{turns}) and "
         "cut into documents of equal length, the same for all metrics; the human score of one is "
         f"the mean of its segments', its metric score {scored}. The documents of all systems are "
         "the points of one correlation."
@@ -459,19 +477,19 @@ def _made(asked: ReliabilitySettings, tests: int) -> Iterator[str]:
         )
 
 
-def _about_references(
-    evalset: EvalSet, taken: Mapping[int | None, Sequence[_Places]]
+def _reference_notes(
+    evalset: EvalSet, combinations_by_count: Mapping[int | None, Sequence[_Places]]
 ) -> Iterator[str]:
     have = min(map(len, evalset.references))
-    for number, sets in taken.items():
+    for number, sets in combinations_by_count.items():
         if number is None or sets == [None]:
             continue
-        every = comb(have, number)
-        some = "all" if len(sets) == every else f"{len(sets):,} of"
-        yield f"{references_in_words(number)}: {some} {every:,} combinations of {have}."
+        n_possible = comb(have, number)
+        share = "all" if len(sets) == n_possible else f"{len(sets):,} of"
+        yield f"{references_in_words(number)}: {share} {n_possible:,} combinations of {have}."
 
 
-def _undefined(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
+def _undefined_notes(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
     """Say why there are curves without any value."""
     curves: dict[tuple[str, str], list[float]] = {}
     for row in rows:
@@ -486,11 +504,13 @@ def _undefined(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
 
 def single_segments_note(metrics: Sequence[Metric]) -> str:
     """Return a sentence on metrics that have another form for single segments, if there are any."""
-    others = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
-    return f"A single segment, too, is scored by {' and '.join(others)}." if others else ""
+    descriptions = [f"{m}, not by {m.of_segments()}" for m in metrics if m.of_segments() != m]
+    return (
+        f"A single segment, too, is scored by {' and '.join(descriptions)}." if descriptions else ""
+    )
 
 
-def _about_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
+def _metric_notes(metrics: Sequence[Metric]) -> Iterator[str]:
     if single := single_segments_note(metrics):
         yield single
     rates = [str(m) for m in metrics if m.sign < 0]
@@ -513,12 +533,12 @@ class BestCurve(NamedTuple):
 
 def best_curve(rows: Sequence[ReliabilityRow]) -> BestCurve | None:
     """Return the best of some curves of one dimension and statistic; None if none is defined."""
-    known = [row for row in rows if row.value == row.value]  # NaN is not
-    if not known:
+    defined = [row for row in rows if row.value == row.value]  # NaN is not
+    if not defined:
         return None
-    sign, length = STATISTICS[known[0].statistic].sign, max(row.length for row in known)
-    last = max((row for row in known if row.length == length), key=lambda row: sign * row.value)
+    sign, length = STATISTICS[defined[0].statistic].sign, max(row.length for row in defined)
+    last = max((row for row in defined if row.length == length), key=lambda row: sign * row.value)
     name = last.metric, last.references
-    own = [row for row in known if (row.metric, row.references) == name]
-    first = min(own, key=lambda row: row.length)
-    return BestCurve(first, last, len({(row.metric, row.references) for row in known}))
+    curve = [row for row in defined if (row.metric, row.references) == name]
+    first = min(curve, key=lambda row: row.length)
+    return BestCurve(first, last, len({(row.metric, row.references) for row in defined}))

@@ -16,7 +16,7 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.scoring import Wanted, as_metrics, as_systems, collect, inputs_of_set
+from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metrics, make_systems
 
 Ints = NDArray[np.intp]
 
@@ -58,8 +58,8 @@ class ScoredSet:
 
     def known_rows(self, metric: Metric) -> Floats:
         """The statistics of the outputs that have a score, NaN elsewhere."""
-        known = self.present if metric.reads_texts else ~np.isnan(self.segments(metric))
-        return np.where(known[:, :, None], self.rows[metric], np.nan)
+        has_score = self.present if metric.reads_texts else ~np.isnan(self.segments(metric))
+        return np.where(has_score[:, :, None], self.rows[metric], np.nan)
 
     def judged(self, human: Floats) -> Floats:
         """Human scores of the outputs that are there."""
@@ -69,19 +69,19 @@ class ScoredSet:
         """Return the cells that a system's metric score is of."""
         return self.present & (~np.isnan(human) | (self.system_scores == "all"))
 
-    def corpus(self, metric: Metric, counts: Floats, known: Flags) -> Floats:
+    def corpus(self, metric: Metric, counts: Floats, is_counted: Flags) -> Floats:
         """Draws x systems: the score of the segments drawn together, NaN where none is known.
 
         `counts` (draws x segments) says how often each segment counts; of each system only the
-        cells that are `known` do.
+        cells that are `is_counted` do.
         """
-        good = known & self.present
+        good = is_counted & self.present
         sums = drawn_sums(counts, self.rows[metric] * good[:, :, None])
         return _together(metric, sums, exact_product(counts, good.T))
 
-    def documents(self, metric: Metric, members: Sequence[Ints], known: Flags) -> Floats:
+    def documents(self, metric: Metric, members: Sequence[Ints], is_counted: Flags) -> Floats:
         """Systems x documents: the score of each document's known segments together."""
-        good = known & self.present
+        good = is_counted & self.present
         rows = self.rows[metric] * good[:, :, None]
         sums = np.stack([exact_sum(rows[:, places], axis=1) for places in members], axis=1)
         number = np.stack([good[:, places].sum(axis=1) for places in members], axis=1)
@@ -119,21 +119,23 @@ def score_evalset(
     """Score all outputs of a set by all metrics, in one pass over the text."""
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = outputs_present(evalset)
-    given = inputs_of_set(evalset, as_systems(filled), independent(metrics), threads, progress)
-    found = collect(given, Wanted(rows=True), threads, progress)
-    rows = {m: np.stack([found[name, m].stats for name in given.systems]) for m in given.metrics}
+    inputs = inputs_from_set(evalset, make_systems(filled), independent(metrics), threads, progress)
+    stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
+    rows = {
+        m: np.stack([stats[name, m].row_table for name in inputs.systems]) for m in inputs.metrics
+    }
     marked = {m: r * present[:, :, None] for m, r in rows.items()}
     return ScoredSet(evalset, marked, present, threads)
 
 
 def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     """Return metrics by name; refuse those that are made from human scores."""
-    found = as_metrics(metrics)
-    for m in found:
+    loaded = load_metrics(metrics)
+    for m in loaded:
         if m.uses_human_scores:
-            told = "it is made from human scores, so that its agreement with them means nothing"
-            raise InputError(f"{m}: {told}: leave it out")
-    return found
+            problem = "it is made from human scores, so that its agreement with them means nothing"
+            raise InputError(f"{m}: {problem}: leave it out")
+    return loaded
 
 
 def outputs_present(evalset: EvalSet) -> Flags:

@@ -39,7 +39,7 @@ OF_SYSTEMS = ("system", "system-mean")
 """The levels whose points are systems."""
 
 
-class Behind(NamedTuple):
+class SegmentScores(NamedTuple):
     """The segments behind systems' scores."""
 
     human: Floats
@@ -64,19 +64,19 @@ class View:
     metrics: Mapping[Any, Floats]
     at: str
     """A level of matrices: how they are correlated."""
-    behind: Behind | None = None
+    segment_scores: SegmentScores | None = None
     """Human and metric scores of the segments behind the points, if points are systems."""
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""
-        if by.behind is None:
+        if by.of_segments is None:
             return agreement(self.human, self.metrics[metric], by, self.at)
-        behind = self._behind(by)
-        value = by.behind(behind.human, behind.metrics[metric], behind.score(metric))
-        systems = int((~np.isnan(behind.human)).any(axis=1).sum())
-        few = "fewer than 2 systems have human scores"
-        why = "no segment has the scores of all systems" if systems > 1 else few
-        return Agreement(value, systems, why=why if math.isnan(value) else "")
+        segments = self._require_segment_scores(by)
+        value = by.of_segments(segments.human, segments.metrics[metric], segments.score(metric))
+        systems = int((~np.isnan(segments.human)).any(axis=1).sum())
+        too_few = "fewer than 2 systems have human scores"
+        reason = "no segment has the scores of all systems" if systems > 1 else too_few
+        return Agreement(value, systems, reason=reason if math.isnan(value) else "")
 
     def p_value(self, metric: Any, by: Statistic) -> float | None:
         """Return the p of no correlation; None where a level has groups or a statistic has no p."""
@@ -86,10 +86,12 @@ class View:
         h, m = defined(*(arranged(x[None], self.at)[0] for x in pair))
         return None if why_undefined(h, m) else by.p_value(h, m)
 
-    def only(self, metric: Any) -> View:
+    def select_metric(self, metric: Any) -> View:
         """Return the view of one of its metrics."""
-        behind = self.behind and self.behind._replace(metrics={metric: self.behind.metrics[metric]})
-        return replace(self, metrics={metric: self.metrics[metric]}, behind=behind)
+        segments = self.segment_scores and self.segment_scores._replace(
+            metrics={metric: self.segment_scores.metrics[metric]}
+        )
+        return replace(self, metrics={metric: self.metrics[metric]}, segment_scores=segments)
 
     def tests(self, by: Statistic) -> bool:
         """Return True if metrics can be compared by exchanging their scores.
@@ -97,29 +99,31 @@ class View:
         A statistic of the segments behind points exchanges scores of segments: corpus scores have
         none.
         """
-        return by.tested and (by.behind is None or not self._behind(by).corpus)
+        return by.tested and (by.of_segments is None or not self._require_segment_scores(by).corpus)
 
     def exchanged(self, by: Statistic) -> tuple[Floats, Mapping[Any, Floats], str]:
         """Return the human and metric scores whose cells such a test exchanges, and their level."""
-        if by.behind is None:
+        if by.of_segments is None:
             return self.human, self.metrics, self.at
-        behind = self._behind(by)
-        return behind.human, behind.metrics, "system"
+        segments = self._require_segment_scores(by)
+        return segments.human, segments.metrics, "system"
 
-    def draws(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
+    def resample_statistic(
+        self, by: Statistic, over: str, n: int, seed: int, progress: Progress
+    ) -> Floats:
         """Return the statistic of all metrics in each resample: metrics x resamples."""
-        if by.behind is None:
+        if by.of_segments is None:
             return self.resample(by, over, n, seed, progress)
-        behind = self._behind(by)
-        human, metrics = behind.human, behind.metrics
+        segment_scores = self._require_segment_scores(by)
+        human, metrics = segment_scores.human, segment_scores.metrics
         found = np.empty((len(metrics), n))
         done = 0
         # Segments alone: a system that is drawn twice would always be as good as itself.
         for _, segments in drawn_places(human.shape, "segments", n, seed):
             for places in segments:
                 for k, (metric, values) in enumerate(metrics.items()):
-                    parts = human[:, places], values[:, places], behind.score(metric)
-                    found[k, done] = by.behind(*parts)
+                    parts = human[:, places], values[:, places], segment_scores.score(metric)
+                    found[k, done] = by.of_segments(*parts)
                 done += 1
                 progress(done, n, "resampling")
         return found
@@ -129,10 +133,10 @@ class View:
         scores = list(self.metrics.values())
         return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
 
-    def _behind(self, by: Statistic) -> Behind:
-        if self.behind is None:
+    def _require_segment_scores(self, by: Statistic) -> SegmentScores:
+        if self.segment_scores is None:
             raise InputError(_only_systems(by))
-        return self.behind
+        return self.segment_scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,12 +161,15 @@ class SystemsView(View):
 
 
 def _systems_view(
-    human: Floats, metrics: Iterable[Any], score: Callable[[Any, Floats], Floats], behind: Behind
+    human: Floats,
+    metrics: Iterable[Any],
+    score: Callable[[Any, Floats], Floats],
+    segments: SegmentScores,
 ) -> View:
     """Return one point a system: its mean human score, and what `score` gives it."""
     everything = np.ones((1, human.shape[1]))
     points = drawn_means(human, everything).T, {m: score(m, everything).T for m in metrics}
-    return SystemsView(*points, "segment", behind, judged=human, score=score)
+    return SystemsView(*points, "segment", segments, judged=human, score=score)
 
 
 def _only_systems(by: Statistic) -> str:
@@ -174,13 +181,13 @@ def view(name: str, scored: ScoredSet, human: Floats) -> View:
     check_level(name, scored.evalset)
     make = LEVELS[name]
     judged, problem = scored.judged(human), expect_type(View, "a karat.View")
-    found: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
-    return found
+    score_view: View = call(f"level {name}", make, lambda: make(scored, judged), problem)
+    return score_view
 
 
 def check_behind(by: Statistic, levels: Iterable[str]) -> None:
     """Refuse a level at which a statistic has no segments behind its points."""
-    if by.behind is not None and not {*levels} <= {*OF_SYSTEMS}:
+    if by.of_segments is not None and not {*levels} <= {*OF_SYSTEMS}:
         raise InputError(_only_systems(by))
 
 
@@ -197,7 +204,7 @@ def matrix_view(human: Floats, metrics: Mapping[Any, Floats], at: str) -> View:
         human, metrics: the matrices; NaN is a missing score.
         at: name of the level.
     """
-    return View(human, metrics, at, Behind(human, metrics) if at == "system" else None)
+    return View(human, metrics, at, SegmentScores(human, metrics) if at == "system" else None)
 
 
 def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) -> View:
@@ -207,7 +214,10 @@ def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) 
     if system_scores == "judged":
         return matrix_view(human, metrics, "system")
     return _systems_view(
-        human, metrics, lambda m, counts: drawn_means(metrics[m], counts), Behind(human, metrics)
+        human,
+        metrics,
+        lambda m, counts: drawn_means(metrics[m], counts),
+        SegmentScores(human, metrics),
     )
 
 
@@ -215,12 +225,12 @@ def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
     counted = scored.counted(human)
     rows = {m: scored.known_rows(m) for m in scored.metrics}
-    behind = Behind(human, rows, corpus=True)
+    segments = SegmentScores(human, rows, corpus=True)
 
     def score(metric: Metric, counts: Floats) -> Floats:
         return scored.corpus(metric, counts, counted)
 
-    return _systems_view(human, scored.metrics, score, behind)
+    return _systems_view(human, scored.metrics, score, segments)
 
 
 def _of_system_means(scored: ScoredSet, human: Floats) -> View:
@@ -232,16 +242,16 @@ def _of_system_means(scored: ScoredSet, human: Floats) -> View:
 def _of_documents(scored: ScoredSet, human: Floats) -> View:
     """One point a system and document: its corpus score there."""
     groups = scored.evalset.groups or ()
-    known = ~np.isnan(human)
-    metrics = {m: scored.documents(m, members(groups), known) for m in scored.metrics}
+    is_judged = ~np.isnan(human)
+    metrics = {m: scored.documents(m, members(groups), is_judged) for m in scored.metrics}
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
 def _of_joined_documents(scored: ScoredSet, human: Floats) -> View:
     """One point a system and document: the score of its segments joined into one text."""
     groups = scored.evalset.groups or ()
-    places, known = members(groups), ~np.isnan(human)
-    metrics = score_joined(scored.evalset, scored.metrics, places, known, scored.threads)
+    places, is_judged = members(groups), ~np.isnan(human)
+    metrics = score_joined(scored.evalset, scored.metrics, places, is_judged, scored.threads)
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 

@@ -57,16 +57,16 @@ def edit_counts(pairs: Pairs, recipe: Recipe, costs: str) -> Ints:
     """For each pair substitutions, insertions, deletions, and the moves that are in both."""
 
     def count() -> Ints:
-        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
-        _refuse_long(pairs, mine, theirs)
-        return COUNTS[costs](*mine, *theirs, pairs.starts, pairs.check)
+        candidates, references = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+        _check_size(pairs, candidates, references)
+        return COUNTS[costs](*candidates, *references, pairs.starts, pairs.check)
 
     return pairs.once(("edits", recipe, costs), count)
 
 
-def _refuse_long(pairs: Pairs, mine: Ragged, theirs: Ragged) -> None:
-    cells = pairs.spread(mine.lengths) * theirs.lengths
-    pairs.refuse(cells, MAX_EDIT_CELLS, "pairs of tokens are too many for an edit alignment")
+def _check_size(pairs: Pairs, candidates: Ragged, references: Ragged) -> None:
+    cells = pairs.spread(candidates.lengths) * references.lengths
+    pairs.check_sizes(cells, MAX_EDIT_CELLS, "pairs of tokens are too many for an edit alignment")
 
 
 class Operation(NamedTuple):
@@ -137,14 +137,14 @@ class Alignments(Sequence[Alignment]):
             raise IndexError(f"pair {pair} of {len(self)}")
         at = pair % len(self)
         reference, candidate = (
-            spelled(side.ids[side.offsets[at] : side.offsets[at + 1]], self._vocab)
+            spell_tokens(side.ids[side.offsets[at] : side.offsets[at + 1]], self._vocab)
             for side in (self._references, self._candidates)
         )
         rows = self.operations[self.offsets[at] : self.offsets[at + 1]].tolist()
         return Alignment(reference, candidate, operations(rows, reference, candidate))
 
 
-def spelled(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
+def spell_tokens(ids: NDArray[np.int32], vocab: _kernel.Vocab | None) -> tuple[str, ...]:
     """The tokens with these ids; without a vocabulary the ids are code points."""
     if vocab is None:
         return tuple(map(chr, ids.tolist()))
@@ -177,8 +177,10 @@ def edit_operations(
 ) -> tuple[Operation, ...]:
     """Return the steps from one reference to a candidate; ids are equal where words are."""
     ids = [np.asarray(side, dtype=np.int32) for side in (candidate, reference)]
-    mine, theirs = ((side, np.array([0, len(side)], dtype=np.int64)) for side in ids)
-    rows, _ = SCRIPTS[costs](*mine, *theirs, np.arange(2, dtype=np.int64), None)
+    candidate_ids, reference_ids = (
+        (side, np.array([0, len(side)], dtype=np.int64)) for side in ids
+    )
+    rows, _ = SCRIPTS[costs](*candidate_ids, *reference_ids, np.arange(2, dtype=np.int64), None)
     return operations(rows.tolist(), reference, candidate)
 
 
@@ -203,14 +205,19 @@ def alignments(
     sources = as_segments(candidates, "candidates"), as_segments(references, "references")
     check_aligned(sources)
     lexicon, n = Lexicon(), len(sources[0])
-    ours, others = (Passage(source.views(0, n), lexicon) for source in sources)
-    pairs = Pairs(ours, others, np.arange(n + 1, dtype=np.int64), {})
+    candidate_passage, reference_passage = (
+        Passage(source.views(0, n), lexicon) for source in sources
+    )
+    pairs = Pairs(candidate_passage, reference_passage, np.arange(n + 1, dtype=np.int64), {})
     vocab = lexicon.vocab(tok, case) if tok != "char" else None
     recipe = Recipe(tok if tok != "char" else CHARACTERS[False], case)
-    mine, theirs = ours.tokens(recipe), others.tokens(recipe)
-    _refuse_long(pairs, mine, theirs)
-    rows, offsets = SCRIPTS[costs](*mine, *theirs, pairs.starts, None)
-    return Alignments(mine, theirs, vocab, rows, offsets)
+    candidate_tokens, reference_tokens = (
+        candidate_passage.tokens(recipe),
+        reference_passage.tokens(recipe),
+    )
+    _check_size(pairs, candidate_tokens, reference_tokens)
+    rows, offsets = SCRIPTS[costs](*candidate_tokens, *reference_tokens, pairs.starts, None)
+    return Alignments(candidate_tokens, reference_tokens, vocab, rows, offsets)
 
 
 def alignment(
@@ -244,8 +251,8 @@ def best_alignment(
 def error_rate(errors: NDArray[Any], length: NDArray[Any]) -> Floats:
     """errors / length; for a length of 0: 0 without errors, else 1."""
     out = np.minimum(errors, 1).astype(np.float64)
-    found: Floats = np.divide(errors, length, out=out, where=length > 0)
-    return found
+    rates: Floats = np.divide(errors, length, out=out, where=length > 0)
+    return rates
 
 
 @dataclass(frozen=True)

@@ -39,31 +39,31 @@ def guard(cls: type[Metric]) -> None:
 
 def _wrap_check(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
     @wraps(function)
-    def called(self: Metric, given: Any) -> Any:
-        what, wrong = f"{self}: its {function.__name__}()", partial(problem, self, given)
-        return call(what, type(self), partial(function, self, given), wrong, MetricError)
+    def checked(self: Metric, argument: Any) -> Any:
+        subject, wrong = f"{self}: its {function.__name__}()", partial(problem, self, argument)
+        return call(subject, type(self), partial(function, self, argument), wrong, MetricError)
 
-    return called
+    return checked
 
 
-def _rows_problem(metric: Metric, pairs: Pairs, found: Any) -> str:
+def _rows_problem(metric: Metric, pairs: Pairs, rows: Any) -> str:
     expected = (len(pairs.starts) - 1, len(metric.columns()))
-    if not isinstance(found, np.ndarray) or found.shape != expected:
-        shape = getattr(found, "shape", type(found).__name__)
+    if not isinstance(rows, np.ndarray) or rows.shape != expected:
+        shape = getattr(rows, "shape", type(rows).__name__)
         return f"{shape}, expected an array of {expected} (segments, columns)"
-    return _number_problem(found)
+    return _number_problem(rows)
 
 
-def _number_problem(found: NDArray[Any]) -> str:
-    if found.dtype.kind not in "biuf":
-        return f"an array of {found.dtype}, expected numbers"
-    return "" if np.isfinite(found).all() else "a number that is not finite"
+def _number_problem(numbers: NDArray[Any]) -> str:
+    if numbers.dtype.kind not in "biuf":
+        return f"an array of {numbers.dtype}, expected numbers"
+    return "" if np.isfinite(numbers).all() else "a number that is not finite"
 
 
-def _measure_problem(metric: Metric, rows: Any, found: Any) -> str:
-    if not isinstance(found, dict) or "value" not in found:
+def _measure_problem(metric: Metric, rows: Any, scores: Any) -> str:
+    if not isinstance(scores, dict) or "value" not in scores:
         return "no `value`: expected a dictionary of arrays"
-    for name, values in found.items():
+    for name, values in scores.items():
         if not isinstance(values, np.ndarray) or values.shape != rows.shape[:1]:
             return f"{name!r} of another length than there are rows, or no array"
         if problem := _number_problem(values):
@@ -86,28 +86,29 @@ _SETTING_HINTS = {
 class Claims:
     """Claims by name: nrefs, bootstrap, seed, buckets, test, trials."""
 
-    said: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
 
     def check(self, metric: object, facts: Mapping[str, object], only: str = "") -> None:
         """Refuse claims that are not among the facts; with `only`, look at that claim alone."""
-        for name, value in self.said:
+        for name, value in self.values:
             if value == "unknown" or (only and name != only):
                 continue
-            found = facts.get(name)
-            if str(found) != value:
+            actual = facts.get(name)
+            if str(actual) != value:
                 raise MetricError(
-                    f"{metric}: its signature says {name}={value}, but {_found(name, found)}: "
+                    f"{metric}: its signature says {name}={value}, but "
+                    f"{_describe_fact(name, actual)}: "
                     f"{_SETTING_HINTS[name]}, or leave {name} out of the signature"
                 )
 
-    def joined(self, metric: object, other: Claims) -> Claims:
+    def join(self, metric: object, other: Claims) -> Claims:
         """The claims of two signatures of one metric, which must agree."""
-        mine = dict(self.said)
-        for name, value in other.said:
-            if mine.setdefault(name, value) != value:
-                both = f"{name}={mine[name]} and {name}={value}"
+        claims = dict(self.values)
+        for name, value in other.values:
+            if claims.setdefault(name, value) != value:
+                both = f"{name}={claims[name]} and {name}={value}"
                 raise MetricError(f"{metric} is given twice, with {both}: leave one of them out")
-        return Claims(tuple(mine.items()))
+        return Claims(tuple(claims.items()))
 
 
 def references_fact(number: int | str | None) -> dict[str, object]:
@@ -115,10 +116,10 @@ def references_fact(number: int | str | None) -> dict[str, object]:
     return {"nrefs": "var" if number is None else number}
 
 
-def _found(name: str, value: object) -> str:
+def _describe_fact(name: str, value: object) -> str:
     if name == "nrefs":
-        some = "the number of references varies" if value == "var" else f"there are {value}"
-        return "every segment has 1 reference" if value == 1 else some
+        others = "the number of references varies" if value == "var" else f"there are {value}"
+        return "every segment has 1 reference" if value == 1 else others
     return f"{name}={value} is asked for" if value is not None else f"no {name} is asked for"
 
 
@@ -137,13 +138,14 @@ def check_version(signature: str, version: str) -> None:
         )
 
 
-def check_plugin(signature: str, said: str, installed: str) -> None:
+def check_plugin(signature: str, claimed: str, installed: str) -> None:
     """Refuse a signature of a plugin's other version, or of a plugin that is not the one here."""
-    if said and said != installed:
-        here = f"this is {installed}" if installed else "the metric here is Karat's own"
+    if claimed and claimed != installed:
+        installed_note = f"this is {installed}" if installed else "the metric here is Karat's own"
         raise MetricError(
-            f"{signature}: a signature of {said}, and {here}: install that version, or leave "
-            f"plugin={said} out to score with what is here"
+            f"{signature}: a signature of {claimed}, and {installed_note}: install that "
+            "version, or leave "
+            f"plugin={claimed} out to score with what is here"
         )
 
 
@@ -175,7 +177,7 @@ def check_form(form: str) -> None:
         raise InputError(f"signature {quoted(form)}: expected one of {', '.join(FORMS)}")
 
 
-def signed(
+def format_signature(
     full_name: str,
     references: int | str | None,
     drawn: Mapping[str, object] = MappingProxyType({}),
@@ -258,8 +260,8 @@ class Metric(NamedSettings, ABC):
 
     def input_files(self) -> list[str]:
         """Return the files that its settings name: models, tables, scores."""
-        named = (getattr(self, f.name) for f in self.settings() if f.metadata.get("place"))
-        return [value for value in named if isinstance(value, str)]
+        values = (getattr(self, f.name) for f in self.settings() if f.metadata.get("place"))
+        return [value for value in values if isinstance(value, str)]
 
     def has_score(self, rows: NDArray[Any]) -> Flags:
         """Return whether each segment has a score; outside scores may be missing."""
@@ -318,10 +320,10 @@ class Metric(NamedSettings, ABC):
         if form == "sacrebleu":
             from karat.metrics.signatures import sacrebleu_signature
 
-            found = sacrebleu_signature(self, references, drawn)
-            if found is not None:
-                return found
-        return signed(self.full_name(), references, drawn, origin(type(self)))
+            written = sacrebleu_signature(self, references, drawn)
+            if written is not None:
+                return written
+        return format_signature(self.full_name(), references, drawn, origin(type(self)))
 
     def method(self, references: int | None) -> str:
         """Return the signature without what differs between two runs of one method."""
@@ -329,11 +331,11 @@ class Metric(NamedSettings, ABC):
 
     def claiming(self: MetricT, claims: Claims) -> MetricT:
         """Return this metric with the claims of a signature; they must not contradict its own."""
-        if not claims.said:
+        if not claims.values:
             return self
-        made = copy.copy(self)
-        object.__setattr__(made, "claims", self.claims.joined(self, claims))
-        return made
+        copied = copy.copy(self)
+        object.__setattr__(copied, "claims", self.claims.join(self, claims))
+        return copied
 
     def check_claims(self, references: int | None, drawn: Mapping[str, object]) -> None:
         """Refuse a signature that says something else than what is given and asked for."""
@@ -367,9 +369,9 @@ class Metric(NamedSettings, ABC):
 
     def scores(self, rows: NDArray[Any], references: int | str | None = "unknown") -> list[Score]:
         """The score of each of several rows, at little more cost than that of one."""
-        found = {name: v.tolist() for name, v in self.measure(rows).items()}
-        values, signature = found.pop("value"), self.signature(references)
-        parts = ({name: float(v[i]) for name, v in found.items()} for i in range(len(rows)))
+        measured = {name: v.tolist() for name, v in self.measure(rows).items()}
+        values, signature = measured.pop("value"), self.signature(references)
+        parts = ({name: float(v[i]) for name, v in measured.items()} for i in range(len(rows)))
         return [
             Score(float(value), part, signature, self.notes(row))
             for value, part, row in zip(values, parts, rows, strict=True)
@@ -419,7 +421,7 @@ class Metric(NamedSettings, ABC):
         texts = as_segments(candidates, "candidates")
         refs = as_references(references, len(texts), texts.name)
         self.claims.check(self, references_fact(refs.number), only="nrefs")
-        found = run_batches(
+        batches = run_batches(
             [self], {"candidate": texts}, refs, reduce, threads=threads, progress=progress
         )
-        return [part[0][0] for part in found], refs.number
+        return [part[0][0] for part in batches], refs.number

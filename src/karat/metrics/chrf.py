@@ -69,11 +69,11 @@ class ChrF(Metric):
     @staticmethod
     def _triples(pairs: Pairs, recipe: Recipe, order: int) -> Ints:
         """Per pair and order: n-grams of candidate, of reference, matches."""
-        mine, theirs = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
-        reference = gram_totals(theirs.lengths, order)
-        candidate = gram_totals(pairs.spread(mine.lengths), order)
+        candidates, references = pairs.candidates.tokens(recipe), pairs.references.tokens(recipe)
+        reference = gram_totals(references.lengths, order)
+        candidate = gram_totals(pairs.spread(candidates.lengths), order)
         candidate = np.where(reference > 0, candidate, 0)
-        triples = np.stack([candidate, reference, pairs.matches(recipe, order).each], axis=2)
+        triples = np.stack([candidate, reference, pairs.matches(recipe, order).per_pair], axis=2)
         return triples.reshape(len(reference), 3 * order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
@@ -95,8 +95,8 @@ class ChrF(Metric):
         factor = self.beta * self.beta
         below = factor * p + r
         out = np.full(p.shape, undefined)
-        found: Floats = np.divide((1 + factor) * p * r, below, out=out, where=below > 0)
-        return found
+        f_scores: Floats = np.divide((1 + factor) * p * r, below, out=out, where=below > 0)
+        return f_scores
 
 
 def _sum(orders: Floats) -> Floats:

@@ -24,14 +24,14 @@ from karat.metrics.embedders import (
     Embedder,
     embedder_digest,
     embedder_files,
+    explain_errors,
     load_embedder,
-    said_of,
 )
 from karat.metrics.pairs import Pairs, SegmentNames
 from karat.settings import setting
 from karat.text.tokens import CASES
 
-KEPT = 1 << 27
+MAX_CACHED_BYTES = 1 << 27
 """Bytes of vectors and texts that are kept."""
 _TEXTS = 256  # embedded in one call
 _CHARACTERS = 1 << 16  # in one call, as if all texts were as long as the longest
@@ -43,7 +43,9 @@ Vector = tuple[NDArray[np.float32], bool]
 class Vectors:
     """The vectors of one model."""
 
-    def __init__(self, name: str, embedder: Embedder, batch: int = 1, kept: int = KEPT) -> None:
+    def __init__(
+        self, name: str, embedder: Embedder, batch: int = 1, kept: int = MAX_CACHED_BYTES
+    ) -> None:
         self.name, self.embedder, self._batch, self._room = name, embedder, batch, kept
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
@@ -52,21 +54,21 @@ class Vectors:
 
     def of(self, texts: Sequence[str]) -> Embedded:
         """Return a row for each text; zeros for a text of white space alone."""
-        wanted = dict.fromkeys(texts)
-        found: dict[str, Vector] = {}
+        distinct = dict.fromkeys(texts)
+        vector_of: dict[str, Vector] = {}
         with self._lock:
-            for text in wanted:
+            for text in distinct:
                 if text in self._known:
                     self._known.move_to_end(text)
-                    found[text] = self._known[text]
-        missing = [text for text in wanted if text not in found]
+                    vector_of[text] = self._known[text]
+        missing = [text for text in distinct if text not in vector_of]
         for block in _blocks([text for text in missing if text.strip()]):
             vectors, cut = self._embed(block)
-            own = zip(vectors, cut.tolist(), strict=True)
-            found |= dict(zip(block, own, strict=True))
-        self._keep({text: found[text] for text in missing if text in found})
+            vectors_and_cuts = zip(vectors, cut.tolist(), strict=True)
+            vector_of |= dict(zip(block, vectors_and_cuts, strict=True))
+        self._keep({text: vector_of[text] for text in missing if text in vector_of})
         nothing = np.zeros(self.dim, np.float32), False
-        rows = [found.get(text, nothing) for text in texts]
+        rows = [vector_of.get(text, nothing) for text in texts]
         vectors = np.array([row for row, _ in rows], np.float32).reshape(len(texts), self.dim)
         return Embedded(vectors, np.array([cut for _, cut in rows], np.bool_))
 
@@ -74,20 +76,20 @@ class Vectors:
         for text in texts:
             _check_text(self.name, text)
         # Numbers that overflow are refused below, and need no warning.
-        with said_of(self.name, "the model failed"), np.errstate(all="ignore"):
-            found = self.embedder.embed(texts, self._batch)
-        shape = found.vectors.shape
+        with explain_errors(self.name, "the model failed"), np.errstate(all="ignore"):
+            embedded = self.embedder.embed(texts, self._batch)
+        shape = embedded.vectors.shape
         if len(shape) != 2 or shape[0] != len(texts) or not shape[1]:
-            told = f"it gave numbers of shape {shape} for {len(texts)} texts"
-            raise InputError(f"{self.name}: {told}; expected a vector for each")
+            problem = f"it gave numbers of shape {shape} for {len(texts)} texts"
+            raise InputError(f"{self.name}: {problem}; expected a vector for each")
         if self.dim and shape[1] != self.dim:
-            told = f"it gave {shape[1]} numbers for one text and {self.dim} for another"
-            raise InputError(f"{self.name}: {told}; expected vectors of one length")
+            problem = f"it gave {shape[1]} numbers for one text and {self.dim} for another"
+            raise InputError(f"{self.name}: {problem}; expected vectors of one length")
         with np.errstate(over="ignore"):
-            vectors = found.vectors.astype(np.float32)
+            vectors = embedded.vectors.astype(np.float32)
         if not np.isfinite(vectors).all():
             raise InputError(f"{self.name}: it gave numbers that are not finite: is it damaged?")
-        return Embedded(vectors, found.cut)
+        return Embedded(vectors, embedded.cut)
 
     def _keep(self, new: dict[str, Vector]) -> None:
         with self._lock:
@@ -112,9 +114,11 @@ class NotedVectors:
 
     def of(self, texts: Sequence[str]) -> Embedded:
         """Return what `Vectors.of` does."""
-        found = self._vectors.of(texts)
-        self._cut.update(text for text, cut in zip(texts, found.cut.tolist(), strict=True) if cut)
-        return found
+        embedded = self._vectors.of(texts)
+        self._cut.update(
+            text for text, cut in zip(texts, embedded.cut.tolist(), strict=True) if cut
+        )
+        return embedded
 
     def notes(self, texts: str) -> tuple[str, ...]:
         """Return how many different texts were cut; `texts` is what they are called."""
@@ -132,8 +136,8 @@ def _check_text(name: str, text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        told = f"the text {quoted(text)} has a lone surrogate, which no model takes"
-        raise InputError(f"{name}: {told}; remove it") from error
+        problem = f"the text {quoted(text)} has a lone surrogate, which no model takes"
+        raise InputError(f"{name}: {problem}; remove it") from error
 
 
 def _blocks(texts: list[str]) -> Iterator[list[str]]:
@@ -168,18 +172,18 @@ def units(vectors: NDArray[np.float32]) -> Floats:
 
 
 def _dots(a: Floats, b: Floats) -> Floats:
-    found: Floats = product(a[:, None, :], b[:, :, None])[:, 0, 0]
-    return found
+    products: Floats = product(a[:, None, :], b[:, :, None])[:, 0, 0]
+    return products
 
 
 @lru_cache(maxsize=4)
-def _shared(name: str, embedder: Embedder, batch: int) -> Vectors:
+def _cached_vectors(name: str, embedder: Embedder, batch: int) -> Vectors:
     return Vectors(name, embedder, batch)
 
 
 def load_vectors(model: str, loader: str = "auto", batch: int = 1) -> Vectors:
     """Return the vectors of a model, shared by all that use it in this process."""
-    return _shared(f"model {model}", load_embedder(model, loader), batch)
+    return _cached_vectors(f"model {model}", load_embedder(model, loader), batch)
 
 
 @dataclass(frozen=True)
@@ -219,13 +223,13 @@ class Cosine(Metric):
     def vectors(self) -> Vectors:
         """The model, loaded."""
         if self.model is None:
-            ways = "cosine:model=FOLDER or cosine:model=wordllama"
-            raise MetricError(f"cosine needs an embedding model: write {ways}")
-        found = load_vectors(self.model, self.loader, self.batch)
-        if self.dim is not None and self.dim > found.dim:
-            has = f"the vectors of the model have {found.dim} numbers"
+            examples = "cosine:model=FOLDER or cosine:model=wordllama"
+            raise MetricError(f"cosine needs an embedding model: write {examples}")
+        vectors = load_vectors(self.model, self.loader, self.batch)
+        if self.dim is not None and self.dim > vectors.dim:
+            has = f"the vectors of the model have {vectors.dim} numbers"
             raise MetricError(f"{self}: {has}; give dim of at most that, or leave it out")
-        return found
+        return vectors
 
     def input_files(self) -> list[str]:
         """Return the files of the model."""
@@ -243,10 +247,10 @@ class Cosine(Metric):
         """The highest cosine of each segment."""
         vectors = self.vectors
         sides = (side.views(self.case).strings() for side in (pairs.candidates, pairs.references))
-        mine, theirs = map(vectors.of, sides)
-        of_pairs = pairs.spread(mine.vectors)[:, : self.dim]
-        value = cosines(of_pairs, theirs.vectors[:, : self.dim])
-        cut = pairs.spread(mine.cut) | theirs.cut
+        candidates, references = map(vectors.of, sides)
+        of_pairs = pairs.spread(candidates.vectors)[:, : self.dim]
+        value = cosines(of_pairs, references.vectors[:, : self.dim])
+        cut = pairs.spread(candidates.cut) | references.cut
         rows = np.column_stack([value, np.ones(len(value)), cut])
         return rows[pairs.best(value)]
 

@@ -17,16 +17,16 @@ def differing_words(text: str, references: Sequence[str]) -> tuple[tuple[int, in
     """
     if not references:
         return ()
-    left: Counter[str] = Counter()
+    unmatched: Counter[str] = Counter()
     for reference in references:
-        left |= Counter(word.group().casefold() for word in _WORD.finditer(reference))
-    found: list[tuple[int, int]] = []
+        unmatched |= Counter(word.group().casefold() for word in _WORD.finditer(reference))
+    spans: list[tuple[int, int]] = []
     for word in _WORD.finditer(text):
         key = word.group().casefold()
-        if left[key] > 0:
-            left[key] -= 1
-        elif found and found[-1][1] == word.start():
-            found[-1] = found[-1][0], word.end()  # characters side by side are one mark
+        if unmatched[key] > 0:
+            unmatched[key] -= 1
+        elif spans and spans[-1][1] == word.start():
+            spans[-1] = spans[-1][0], word.end()  # characters side by side are one mark
         else:
-            found.append(word.span())
-    return tuple(found)
+            spans.append(word.span())
+    return tuple(spans)

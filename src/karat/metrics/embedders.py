@@ -39,27 +39,27 @@ class Embedder(ABC):
         """Return vectors of texts; a neural model takes `batch` texts at once."""
 
 
-def package(name: str, what: str) -> Any:
-    """Import a package that a loader needs; `what` is the model in messages."""
+def import_package(name: str, subject: str) -> Any:
+    """Import a package that a loader needs; `subject` is the model in messages."""
     try:
         return import_module(name)
     except ImportError as error:
         wheel = name.replace("_", "-")
         extra = "karat[embed]" if wheel != "sentence-transformers" else wheel
-        needs = f"{what} needs the package {wheel}, which is not installed"
+        needs = f"{subject} needs the package {wheel}, which is not installed"
         raise MissingExtra(f"{needs}: pip install '{extra}'") from error
 
 
 @contextmanager
-def said_of(what: str, problem: str) -> Iterator[None]:
+def explain_errors(subject: str, problem: str) -> Iterator[None]:
     """Turn what a library raises into one sentence: libraries raise anything."""
     try:
         yield
     except KaratError:
         raise
     except Exception as error:
-        told = short(" ".join(str(error).split()) or type(error).__name__)
-        raise InputError(f"{what}: {problem}: {told}") from error
+        reason = short(" ".join(str(error).split()) or type(error).__name__)
+        raise InputError(f"{subject}: {problem}: {reason}") from error
 
 
 _MODEL2VEC_FILES = ("config.json", "model.safetensors", "tokenizer.json")
@@ -70,8 +70,10 @@ _BYTES = 4  # of a character, so that a text of few characters has few tokens
 def model2vec_files(folder: Path) -> list[Path]:
     """Return the files of a model; none if the folder holds no model of this kind."""
     files = [folder / name for name in _MODEL2VEC_FILES]
-    there = all(file.is_file() for file in files)
-    return files if there and (_says_so(files[0]) or _has_embeddings(files[1])) else []
+    complete = all(file.is_file() for file in files)
+    return (
+        files if complete and (_is_model2vec_config(files[0]) or _has_embeddings(files[1])) else []
+    )
 
 
 def model2vec_damage(folder: Path) -> str | None:
@@ -86,10 +88,10 @@ def model2vec_damage(folder: Path) -> str | None:
     return None  # a model of another kind, perhaps
 
 
-def _says_so(config: Path) -> bool:
-    found = _config(config)
-    said = found if isinstance(found, dict) else {}
-    return said.get("model_type") == "model2vec" or "embedding_dtype" in said
+def _is_model2vec_config(config: Path) -> bool:
+    config_json = _config(config)
+    settings = config_json if isinstance(config_json, dict) else {}
+    return settings.get("model_type") == "model2vec" or "embedding_dtype" in settings
 
 
 def _config(config: Path) -> Any:
@@ -115,13 +117,13 @@ class Model2VecEmbedder(Embedder):
     """A static model: the mean of the vectors of tokens."""
 
     def __init__(self, folder: Path) -> None:
-        what = f"model {folder}"
-        static = package("model2vec", what).StaticModel
+        subject = f"model {folder}"
+        static = import_package("model2vec", subject).StaticModel
         if damage := model2vec_damage(folder):
-            raise InputError(f"{what}: model2vec cannot load it: {damage}")
-        with said_of(what, "model2vec cannot load it"), _no_card():
+            raise InputError(f"{subject}: model2vec cannot load it: {damage}")
+        with explain_errors(subject, "model2vec cannot load it"), _no_card():
             self._model = static.from_pretrained(folder)
-        _check_vectors(what, self._model.embedding)
+        _check_vectors(subject, self._model.embedding)
         self.longest = self._model.max_length
         # `encode` sets the length in the tokeniser, which another thread may be using.
         self._lock = threading.Lock()
@@ -141,12 +143,12 @@ class Model2VecEmbedder(Embedder):
         return many or bool(self._model.tokenizer.encode(text).overflowing)
 
 
-def _check_vectors(what: str, vectors: Any) -> None:
+def _check_vectors(subject: str, vectors: Any) -> None:
     if vectors.ndim != 2:
-        told = f"its vectors have shape {vectors.shape}"
-        raise InputError(f"{what}: {told}; expected tokens x numbers: is it damaged?")
+        problem = f"its vectors have shape {vectors.shape}"
+        raise InputError(f"{subject}: {problem}; expected tokens x numbers: is it damaged?")
     if vectors.size and not vectors.any():
-        raise InputError(f"{what}: all its vectors are zero: is it damaged?")
+        raise InputError(f"{subject}: all its vectors are zero: is it damaged?")
 
 
 @contextmanager
@@ -190,21 +192,24 @@ class OnnxEmbedder(Embedder):
     """A neural model, run by onnxruntime on the processor, a thread for each call."""
 
     def __init__(self, folder: Path) -> None:
-        what = f"model {folder}"
+        subject = f"model {folder}"
         files = onnx_files(folder)
-        library, tokenizers = package("onnxruntime", what), package("tokenizers", what)
+        library, tokenizers = (
+            import_package("onnxruntime", subject),
+            import_package("tokenizers", subject),
+        )
         options = library.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL
         self._quiet = library.RunOptions()
         self._quiet.log_severity_level = _FATAL
-        with said_of(what, "onnxruntime cannot load it"):
-            given = {"sess_options": options, "providers": ["CPUExecutionProvider"]}
-            self._session = library.InferenceSession(str(files[0]), **given)
-        with said_of(what, "its tokenizer.json cannot be loaded"):
+        with explain_errors(subject, "onnxruntime cannot load it"):
+            session_options = {"sess_options": options, "providers": ["CPUExecutionProvider"]}
+            self._session = library.InferenceSession(str(files[0]), **session_options)
+        with explain_errors(subject, "its tokenizer.json cannot be loaded"):
             self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._inputs = _input_names(what, self._session)
-        self._output, self._pooling = _choose_output(what, folder, self._session)
+        self._inputs = _input_names(subject, self._session)
+        self._output, self._pooling = _choose_output(subject, folder, self._session)
         self._tokenizer.no_padding()
         self.longest = _max_tokens(folder, self._tokenizer.truncation)
         if self.longest is not None:
@@ -214,74 +219,78 @@ class OnnxEmbedder(Embedder):
         """Return vectors; with `batch` above 1, last digits depend on the texts of a batch."""
         encoded = self._tokenizer.encode_batch(texts)
         parts = [self._run(encoded[i : i + batch]) for i in range(0, len(encoded), batch)]
-        cut = np.array([bool(one.overflowing) for one in encoded], np.bool_)
+        cut = np.array([bool(encoding.overflowing) for encoding in encoded], np.bool_)
         return Embedded(np.concatenate(parts), cut)
 
     def _run(self, encoded: Sequence[Any]) -> Floats:
-        shape = len(encoded), max(len(one.ids) for one in encoded)
-        given = {name: np.zeros(shape, np.int64) for name in _INPUTS}
-        for i, one in enumerate(encoded):
-            columns = one.ids, one.attention_mask, one.type_ids
+        shape = len(encoded), max(len(encoding.ids) for encoding in encoded)
+        arrays = {name: np.zeros(shape, np.int64) for name in _INPUTS}
+        for i, encoding in enumerate(encoded):
+            columns = encoding.ids, encoding.attention_mask, encoding.type_ids
             for name, column in zip(_INPUTS, columns, strict=True):
-                given[name][i, : len(column)] = column
-        fed = {name: given[name] for name in self._inputs}
-        found = np.asarray(self._session.run([self._output], fed, self._quiet)[0], np.float64)
-        return self._pooled(found, given["attention_mask"])
+                arrays[name][i, : len(column)] = column
+        fed = {name: arrays[name] for name in self._inputs}
+        output = np.asarray(self._session.run([self._output], fed, self._quiet)[0], np.float64)
+        return self._pooled(output, arrays["attention_mask"])
 
-    def _pooled(self, found: Floats, mask: NDArray[Any]) -> Floats:
+    def _pooled(self, output: Floats, mask: NDArray[Any]) -> Floats:
         if self._pooling == "none":
-            return found
+            return output
         if self._pooling == "cls":
-            return found[:, 0]
+            return output[:, 0]
         weights = mask[:, :, None].astype(np.float64)
-        total: Floats = (found * weights).sum(axis=1)  # one token after the other
+        total: Floats = (output * weights).sum(axis=1)  # one token after the other
         count: Floats = np.maximum(weights.sum(axis=1), 1.0)
         return total / count
 
 
-def _input_names(what: str, session: Any) -> list[str]:
-    names = [one.name for one in session.get_inputs()]
+def _input_names(subject: str, session: Any) -> list[str]:
+    names = [model_input.name for model_input in session.get_inputs()]
     if unknown := [name for name in names if name not in _INPUTS]:
         expected = f"expected inputs among {', '.join(_INPUTS)}"
-        raise InputError(f"{what}: its ONNX file takes {unknown[0]}; {expected}")
+        raise InputError(f"{subject}: its ONNX file takes {unknown[0]}; {expected}")
     return names
 
 
-def _choose_output(what: str, folder: Path, session: Any) -> tuple[str, str]:
+def _choose_output(subject: str, folder: Path, session: Any) -> tuple[str, str]:
     """Return the output to take, and its pooling."""
-    outputs = {one.name: len(one.shape) for one in session.get_outputs()}
+    outputs = {model_output.name: len(model_output.shape) for model_output in session.get_outputs()}
     name = "sentence_embedding" if "sentence_embedding" in outputs else next(iter(outputs))
     if outputs[name] == 2:
         return name, "none"
     if outputs[name] == 3:
-        return name, _read_pooling(what, folder)
+        return name, _read_pooling(subject, folder)
     axes = f"its output {name} has {outputs[name]} axes"
-    raise InputError(f"{what}: {axes}; expected texts x numbers or texts x tokens x numbers")
+    raise InputError(f"{subject}: {axes}; expected texts x numbers or texts x tokens x numbers")
 
 
-def _read_pooling(what: str, folder: Path) -> str:
+def _read_pooling(subject: str, folder: Path) -> str:
     for module in _read_json(folder / "modules.json", list):
         kind = str(module.get("type", "") if isinstance(module, dict) else "").rpartition(".")[2]
         if kind not in _HARMLESS:
-            told = f"its ONNX file ends before the module {kind or quoted(module)} of modules.json"
-            raise InputError(
-                f"{what}: {told}: export the whole model, or use loader=sentence-transformers"
+            reason = (
+                f"its ONNX file ends before the module {kind or quoted(module)} of modules.json"
             )
-    said = _read_json(folder / "1_Pooling" / "config.json", dict)
-    modes = [key for key, value in said.items() if key.startswith("pooling_mode") and value is True]
+            raise InputError(
+                f"{subject}: {reason}: export the whole model, or use loader=sentence-transformers"
+            )
+    pooling = _read_json(folder / "1_Pooling" / "config.json", dict)
+    modes = [
+        key for key, value in pooling.items() if key.startswith("pooling_mode") and value is True
+    ]
     if not modes:
         return "mean"
     if len(modes) > 1 or modes[0] not in _POOLED:
-        found = f"pooling {', '.join(modes)} in 1_Pooling/config.json"
-        raise InputError(f"{what}: {found}; expected one of {', '.join(_POOLED)}")
+        problem = f"pooling {', '.join(modes)} in 1_Pooling/config.json"
+        raise InputError(f"{subject}: {problem}; expected one of {', '.join(_POOLED)}")
     return _POOLED[modes[0]]
 
 
 def _max_tokens(folder: Path, truncation: Any) -> int | None:
     for name, key in _LENGTHS:
-        found = _read_json(folder / name, dict).get(key)
-        if isinstance(found, int | float) and found is not True and 1 <= found < _NO_LENGTH_LIMIT:
-            return int(found)
+        limit = _read_json(folder / name, dict).get(key)
+        if isinstance(limit, int | float) and limit is not True and 1 <= limit < _NO_LENGTH_LIMIT:
+            return int(limit)
     return int(truncation["max_length"]) if truncation else None
 
 
@@ -290,32 +299,34 @@ def _read_json(file: Path, kind: type) -> Any:
     if not file.is_file():
         return kind()
     try:
-        found = json.loads(file.read_text("utf-8"))
+        content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file}: not valid JSON: {error}") from error
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise InputError(f"{file}: expected a JSON {'list' if kind is list else 'object'}")
-    return found
+    return content
 
 
-_KEPT = {".json", ".txt", ".model", ".safetensors", ".bin"}
-_OTHER = {"onnx", "openvino"}  # folders of the same model for other libraries
+_MODEL_SUFFIXES = {".json", ".txt", ".model", ".safetensors", ".bin"}
+_OTHER_FORMATS = {"onnx", "openvino"}  # folders of the same model for other libraries
 
 
 def transformer_files(folder: Path) -> list[Path]:
     """Return the files of a model; none if the folder holds no model of this kind."""
     if not (folder / "modules.json").is_file():
         return []
-    found = (file for file in folder.rglob("*") if file.suffix in _KEPT and file.is_file())
-    return sorted(file for file in found if not _OTHER & {*file.relative_to(folder).parts})
+    files = (
+        file for file in folder.rglob("*") if file.suffix in _MODEL_SUFFIXES and file.is_file()
+    )
+    return sorted(file for file in files if not _OTHER_FORMATS & {*file.relative_to(folder).parts})
 
 
 class TransformerEmbedder(Embedder):
     """A neural model."""
 
     def __init__(self, folder: Path) -> None:
-        library = package("sentence_transformers", f"model {folder}")
-        with said_of(f"model {folder}", "sentence-transformers cannot load it"), _no_bar():
+        library = import_package("sentence_transformers", f"model {folder}")
+        with explain_errors(f"model {folder}", "sentence-transformers cannot load it"), _no_bar():
             self._model = library.SentenceTransformer(str(folder), local_files_only=True)
         longest: Any = self._model.max_seq_length  # None or infinite: any number of tokens
         self.longest = None if longest is None or longest >= _NO_LENGTH_LIMIT else int(longest)
@@ -332,20 +343,20 @@ class TransformerEmbedder(Embedder):
     def _is_cut(self, text: str) -> bool:
         if self.longest is None:
             return False
-        found = self._model.tokenizer(text, verbose=False)  # else it warns of long texts
-        return len(found["input_ids"]) > self.longest
+        encoding = self._model.tokenizer(text, verbose=False)  # else it warns of long texts
+        return len(encoding["input_ids"]) > self.longest
 
 
 @contextmanager
 def _no_bar() -> Iterator[None]:
     """Hide the bar that transformers shows while it loads weights."""
     logging = import_module("transformers.utils.logging")
-    shown = logging.is_progress_bar_enabled()
+    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if was_enabled:
             logging.enable_progress_bar()
 
 
@@ -362,8 +373,8 @@ def wordllama_files() -> list[Path]:
     files = [home / name for name in _WORDLLAMA_FILES]
     for file in files:
         if not file.is_file():
-            told = f"the package has no {file.name}, which its wheels carry"
-            raise InputError(f"model {WORDLLAMA}: {told}: install it anew")
+            problem = f"the package has no {file.name}, which its wheels carry"
+            raise InputError(f"model {WORDLLAMA}: {problem}: install it anew")
     return files
 
 
@@ -372,7 +383,7 @@ def _import_wordllama() -> Any:
     root = logging.getLogger()
     before = root.level, root.handlers[:]
     try:
-        return package("wordllama", f"model {WORDLLAMA}")
+        return import_package("wordllama", f"model {WORDLLAMA}")
     finally:
         root.setLevel(before[0])
         root.handlers[:] = before[1]
@@ -383,7 +394,7 @@ class WordLlamaEmbedder(Embedder):
 
     def __init__(self) -> None:
         home = wordllama_files()[0].parents[1]
-        with said_of(f"model {WORDLLAMA}", "cannot be loaded"):
+        with explain_errors(f"model {WORDLLAMA}", "cannot be loaded"):
             # As a cache the package's own folder is searched under the names that it has there.
             load = _import_wordllama().WordLlama.load
             self._model = load(cache_dir=home, disable_download=True)
@@ -407,11 +418,11 @@ _FOLDERS: Mapping[str, _Kind] = {
     "onnx": (onnx_files, OnnxEmbedder),
     "sentence-transformers": (transformer_files, TransformerEmbedder),
 }
-_WANTED = (
+_EXPECTED_MODEL = (
     "expected the folder of an embedding model on this machine, or "
     f"{WORDLLAMA} (nothing is downloaded)"
 )
-_MOST = 10_000  # files of a folder that no output may overwrite
+MAX_LISTED_FILES = 10_000  # files of a folder that no output may overwrite
 
 Stamp = tuple[tuple[str, int, int], ...]
 """Names, sizes and times of files."""
@@ -419,21 +430,23 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 def load_embedder(model: str, loader: str = "auto") -> Embedder:
     """Return a model, loaded once for as long as its files do not change."""
-    return _loaded(model, _chosen(model, loader), _stamp(_files(model)))
+    return _load(model, _choose_loader(model, loader), _stamp(_files(model)))
 
 
 @lru_cache(maxsize=4)
-def _loaded(model: str, loader: str, _stamp: Stamp) -> Embedder:
+def _load(model: str, loader: str, _stamp: Stamp) -> Embedder:
     return WordLlamaEmbedder() if loader == WORDLLAMA else _FOLDERS[loader][1](_folder(model))
 
 
 def embedder_files(model: str) -> list[str]:
     """Return the places of a model's files, and of others in its folder (not all of very many)."""
-    others = () if model == WORDLLAMA else islice(_inside(_folder(model)), _MOST)
-    return list(dict.fromkeys([*map(str, _files(model)), *others]))
+    other_files = (
+        () if model == WORDLLAMA else islice(_walk_files(_folder(model)), MAX_LISTED_FILES)
+    )
+    return list(dict.fromkeys([*map(str, _files(model)), *other_files]))
 
 
-def _inside(folder: Path) -> Iterator[str]:
+def _walk_files(folder: Path) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(place, name) for name in sorted(names))
@@ -453,22 +466,22 @@ def _files(model: str) -> list[Path]:
     if model == WORDLLAMA:
         return wordllama_files()
     folder = _folder(model)
-    found = [file for files, _ in _FOLDERS.values() for file in files(folder)]
-    return sorted(set(found), key=lambda file: file.relative_to(folder).as_posix())
+    matching_files = [file for files, _ in _FOLDERS.values() for file in files(folder)]
+    return sorted(set(matching_files), key=lambda file: file.relative_to(folder).as_posix())
 
 
-def _chosen(model: str, loader: str) -> str:
+def _choose_loader(model: str, loader: str) -> str:
     """Return the loader of a model."""
     if model == WORDLLAMA:
         if loader != "auto":
-            told = f"loader={loader} is for folders, and {WORDLLAMA} is a package"
-            raise InputError(f"model {WORDLLAMA}: {told}; leave loader out")
+            problem = f"loader={loader} is for folders, and {WORDLLAMA} is a package"
+            raise InputError(f"model {WORDLLAMA}: {problem}; leave loader out")
         return WORDLLAMA
     folder = _folder(model)
     fits = [name for name, (files, _) in _FOLDERS.items() if files(folder)]
-    wanted = fits[:1] if loader == "auto" else [name for name in fits if name == loader]
-    if wanted:
-        return wanted[0]
+    loaders = fits[:1] if loader == "auto" else [name for name in fits if name == loader]
+    if loaders:
+        return loaders[0]
     if not fits and loader in ("auto", "model2vec") and (damage := model2vec_damage(folder)):
         raise InputError(f"model {model}: {damage}")
     looked = [name for name in _FOLDERS if loader in ("auto", name)]
@@ -478,13 +491,13 @@ def _chosen(model: str, loader: str) -> str:
 
 def _folder(model: str) -> Path:
     if not model:
-        raise InputError(f"model {quoted(model)}: no name; {_WANTED}")
+        raise InputError(f"model {quoted(model)}: no name; {_EXPECTED_MODEL}")
     try:
         folder = Path(model).expanduser()
     except RuntimeError as error:  # there is no user of that name
-        told = f"the home folder {Path(model).parts[0]} is not known"
-        raise InputError(f"model {quoted(model)}: {told}; {_WANTED}") from error
+        reason = f"the home folder {Path(model).parts[0]} is not known"
+        raise InputError(f"model {quoted(model)}: {reason}; {_EXPECTED_MODEL}") from error
     if folder.is_dir():
         return folder
-    found = "a file" if folder.exists() else "no such folder"
-    raise InputError(f"model {quoted(model)}: {found}; {_WANTED}")
+    problem = "a file" if folder.exists() else "no such folder"
+    raise InputError(f"model {quoted(model)}: {problem}; {_EXPECTED_MODEL}")

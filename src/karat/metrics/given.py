@@ -49,14 +49,14 @@ _SYSTEM = {
     "given": "the score that the system was given, where it has one",
     "mean": "the mean of its segment scores",
 }
-_WAYS = (
+_SOURCES_HINT = (
     "given:file=scores.tsv reads a file, given:column=NAME a column of the table, "
     "given:metric=NAME what the evaluation set offers"
 )
 
 
 @dataclass(frozen=True)
-class Given(Metric):
+class ExternalScores(Metric):
     """Scores by another program for the same outputs; the mean of segments, or of systems."""
 
     name: ClassVar[str] = "given"
@@ -97,36 +97,42 @@ class Given(Metric):
     # ------------------------------------------------------------------------------- its scores
 
     @cached_property
-    def given(self) -> GivenScores:
+    def scores_by_system(self) -> GivenScores:
         """All scores, of systems and segments."""
         if self.file is None:
-            raise InputError(f"{self} has no scores here: {_WAYS}")
+            raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if SET in self.file:
-            told = f"{SET} is the name of an evaluation set, and none is scored"
-            raise InputError(f"{self}: {told}: name the file")
-        return self._checked(read_scores(self.file, self.column))
+            problem = f"{SET} is the name of an evaluation set, and none is scored"
+            raise InputError(f"{self}: {problem}: name the file")
+        return self._check_digest(read_scores(self.file, self.column))
 
-    def _checked(self, found: GivenScores) -> GivenScores:
-        if self.digest not in (None, found.digest):
-            told = f"the scores of {found.source} have the digest {found.digest}"
-            raise MetricError(f"{self}: {told}: they are not those of the signature")
-        return found
+    def _check_digest(self, scores: GivenScores) -> GivenScores:
+        if self.digest not in (None, scores.digest):
+            problem = f"the scores of {scores.source} have the digest {scores.digest}"
+            raise MetricError(f"{self}: {problem}: they are not those of the signature")
+        return scores
 
-    def taking(self, found: GivenScores) -> Given:
+    def with_scores(self, scores: GivenScores) -> ExternalScores:
         """Return this metric with its scores."""
-        made = copy.copy(self)
-        made.__dict__["given"] = self._checked(found)
-        return made
+        metric = copy.copy(self)
+        metric.__dict__["scores_by_system"] = self._check_digest(scores)
+        return metric
 
     @property
     def of_table(self) -> bool:
         """True if the scores are a column of the table that is scored."""
-        return self.file is None and self.column is not None and "given" not in self.__dict__
+        return (
+            self.file is None
+            and self.column is not None
+            and "scores_by_system" not in self.__dict__
+        )
 
     @property
-    def here(self) -> bool:
+    def is_loaded(self) -> bool:
         """True if the scores can be looked at now."""
-        return "given" in self.__dict__ or (self.file is not None and SET not in self.file)
+        return "scores_by_system" in self.__dict__ or (
+            self.file is not None and SET not in self.file
+        )
 
     @property
     def label(self) -> str:
@@ -138,29 +144,29 @@ class Given(Metric):
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
         """Return the metrics of a set that the name, its pattern or the file stands for."""
-        if self.here or self.of_table:
+        if self.is_loaded or self.of_table:
             return (self,)
         if self.file is None:
-            return self._offered({} if evalset is None else evalset.offered)
+            return self._offered_metrics({} if evalset is None else evalset.offered)
         if evalset is None:
             return (self,)
-        return (self.taking(read_scores(self.file.replace(SET, evalset.name), self.column)),)
+        return (self.with_scores(read_scores(self.file.replace(SET, evalset.name), self.column)),)
 
-    def _offered(self, offered: Offered) -> Sequence[Metric]:
-        wanted = self.metric or "*"
-        chosen = [wanted] if wanted in offered else []
-        if any(c in wanted for c in "*?["):
-            chosen = [name for name in offered if fnmatchcase(name, wanted)]
+    def _offered_metrics(self, offered: Offered) -> Sequence[Metric]:
+        pattern = self.metric or "*"
+        chosen = [pattern] if pattern in offered else []
+        if any(c in pattern for c in "*?["):
+            chosen = [name for name in offered if fnmatchcase(name, pattern)]
         if not offered:
-            raise InputError(f"{self} has no scores here: {_WAYS}")
+            raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if not chosen:
             has = f"it offers {short(', '.join(offered))}"
             raise InputError(
-                f"{self}: the set has no scores of {quoted(wanted)}{nearest(wanted, offered)} "
-                f"({has}); {_WAYS}"
+                f"{self}: the set has no scores of {quoted(pattern)}{nearest(pattern, offered)} "
+                f"({has}); {_SOURCES_HINT}"
             )
         settings = {f.name: getattr(self, f.name) for f in self.settings()}
-        return [type(self)(**{**settings, "metric": n}).taking(offered[n]()) for n in chosen]
+        return [type(self)(**{**settings, "metric": n}).with_scores(offered[n]()) for n in chosen]
 
     # ------------------------------------------------------------------------------ its direction
 
@@ -174,9 +180,11 @@ class Given(Metric):
         """1 if higher is better: as it says, as the set has it, or by the name of the metric."""
         if self.higher is not None:
             return 1 if self.higher else -1
-        if self.here and self.given.lower_is_better:
+        if self.is_loaded and self.scores_by_system.lower_is_better:
             return -1
-        turned = self.here and (self.given.oriented or self.given.negated)
+        turned = self.is_loaded and (
+            self.scores_by_system.oriented or self.scores_by_system.negated
+        )
         return -1 if self._word in LOWER and not turned else 1
 
     def remarks(self) -> tuple[str, ...]:
@@ -186,7 +194,9 @@ class Given(Metric):
     def _direction(self) -> Iterator[str]:
         if self.higher is not None:
             return
-        if self.here and (self.given.oriented or self.given.lower_is_better):
+        if self.is_loaded and (
+            self.scores_by_system.oriented or self.scores_by_system.lower_is_better
+        ):
             return
         if self.sign < 0:
             yield "lower is better, by its name; higher=yes says otherwise"
@@ -196,11 +206,11 @@ class Given(Metric):
             yield "higher is taken to be better; higher=no says otherwise"
 
     def _of_systems(self) -> Iterator[str]:
-        if not self.here:
+        if not self.is_loaded:
             return
-        if not self.given.has_segments:
+        if not self.scores_by_system.has_segments:
             yield "systems have scores, segments have none"
-        elif self.system == "given" and self.given.has_system_scores:
+        elif self.system == "given" and self.scores_by_system.has_system_scores:
             yield (
                 "systems have scores that are not the mean of their segments' scores; resamples "
                 "of segments leave them as they are (system=mean takes the mean)"
@@ -215,29 +225,31 @@ class Given(Metric):
     def rows(self, pairs: Pairs) -> Floats:
         """The score of each segment, 0 where there is none, and the system's."""
         outputs = pairs.outputs
-        values, whole = self._column(outputs) if self.of_table else self._looked_up(outputs)
-        parts = *_known(values), np.ones(outputs.count), *_known(whole)
+        values, system_scores = self._column(outputs) if self.of_table else self._look_up(outputs)
+        parts = *_split_missing(values), np.ones(outputs.count), *_split_missing(system_scores)
         return np.stack(parts, axis=1)
 
     def _column(self, outputs: Outputs) -> tuple[Floats, Floats]:
         values = outputs.columns.get(self.column or "")
         if values is None:
-            raise InputError(f"{self} is a column of a table, and no table is scored: {_WAYS}")
+            raise InputError(
+                f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
+            )
         return values, np.full(len(values), np.nan)
 
-    def _looked_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
-        scores, ids = self.given, outputs.segments()
-        values, whole = np.full((2, outputs.count), np.nan)
+    def _look_up(self, outputs: Outputs) -> tuple[Floats, Floats]:
+        scores, ids = self.scores_by_system, outputs.segments()
+        values, system_scores = np.full((2, outputs.count), np.nan)
         if outputs.of_table and scores.has_segments and (outputs.ids is None or scores.in_order):
-            wanted = "scores by the ids of segments, and a column of ids (--id COLUMN)"
-            raise InputError(f"{self}: a table needs {wanted}")
+            expected = "scores by the ids of segments, and a column of ids (--id COLUMN)"
+            raise InputError(f"{self}: a table needs {expected}")
         for system, places in outputs.by_system():
             scores.check_system(system)
-            own = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
-            values[places] = scores.of_segments(system, own, outputs.first)
+            system_ids = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
+            values[places] = scores.of_segments(system, system_ids, outputs.first)
             if self.system == "given":
-                whole[places] = scores.of_system(system)
-        return values, whole
+                system_scores[places] = scores.of_system(system)
+        return values, system_scores
 
     def table_columns(self) -> tuple[str, ...]:
         """The column of scores, if it is one of the table."""
@@ -245,29 +257,29 @@ class Given(Metric):
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         """The mean of the scores, or the system score; NaN where there is neither."""
-        total, known, segments, whole, systems = np.asarray(rows, np.float64).T
-        mean = np.divide(total, known, out=np.full(len(rows), np.nan), where=known > 0)
+        total, count, segments, system_total, systems = np.asarray(rows, np.float64).T
+        mean = np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)
         value = mean
         if not self.segments_only:
-            value = np.divide(whole, systems, out=mean.copy(), where=systems > 0)
-        return {"value": value, "mean": mean, "known": known, "segments": segments}
+            value = np.divide(system_total, systems, out=mean.copy(), where=systems > 0)
+        return {"value": value, "mean": mean, "known": count, "segments": segments}
 
     def has_score(self, rows: NDArray[Any]) -> Flags:
         """Return whether each segment has a score."""
-        found: Flags = rows[:, 1] > 0
-        return found
+        scored: Flags = rows[:, 1] > 0
+        return scored
 
     def without_scores(self, rows: NDArray[Any], left_out: Flags) -> NDArray[Any]:
         """Return the rows as if some segments had no score."""
-        made: NDArray[Any] = rows.copy()
-        made[left_out, :2] = 0
-        return made
+        changed: NDArray[Any] = rows.copy()
+        changed[left_out, :2] = 0
+        return changed
 
     def of_segments(self) -> Metric:
         """Return what scores segments, where system scores have no part."""
-        made = copy.copy(self)
-        made.__dict__["segments_only"] = True
-        return made
+        segment_metric = copy.copy(self)
+        segment_metric.__dict__["segments_only"] = True
+        return segment_metric
 
     def of_documents(self) -> Metric:
         """Return the mean over the segments of a document."""
@@ -278,18 +290,22 @@ class Given(Metric):
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
         """Refuse systems without scores, and scores of segments that are not there."""
         if self.of_table:
-            raise InputError(f"{self} is a column of a table, and no table is scored: {_WAYS}")
+            raise InputError(
+                f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}"
+            )
         for system in systems:
-            self.given.check_system(system)
-            self.given.check_order(system, segments.count)
-        self.given.check_ids(segments.known, (segments.listed() or ["1"])[0])
+            self.scores_by_system.check_system(system)
+            self.scores_by_system.check_order(system, segments.count)
+        self.scores_by_system.check_ids(segments.has_id, (segments.listed() or ["1"])[0])
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
         """Refuse scores that no row of a whole table has asked for."""
-        there = len(self.given.known(system)) if self.here else 0
-        if there > total[1]:
-            more = f"{there - int(total[1]):,} of {there:,} scores of system {quoted(system)}"
-            raise InputError(f"{self.given.source}: the table has no segments for {more}")
+        n_scores = len(self.scores_by_system.known(system)) if self.is_loaded else 0
+        if n_scores > total[1]:
+            more = f"{n_scores - int(total[1]):,} of {n_scores:,} scores of system {quoted(system)}"
+            raise InputError(
+                f"{self.scores_by_system.source}: the table has no segments for {more}"
+            )
 
     def check_resampled(self, system: str, total: NDArray[Any]) -> None:
         """Refuse a system score that does not come from segments."""
@@ -302,11 +318,11 @@ class Given(Metric):
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return how many segments have no score."""
-        known, segments = int(row[1]), int(row[2])
-        if known == segments or (row[4] > 0 and not known):
+        n_scored, segments = int(row[1]), int(row[2])
+        if n_scored == segments or (row[4] > 0 and not n_scored):
             return ()
-        missing = f"{segments - known:,} of {segments:,} segments"
-        return (f"{missing} {'has' if segments - known == 1 else 'have'} no score",)
+        missing = f"{segments - n_scored:,} of {segments:,} segments"
+        return (f"{missing} {'has' if segments - n_scored == 1 else 'have'} no score",)
 
     # -------------------------------------------------------------------------------- its names
 
@@ -320,7 +336,7 @@ class Given(Metric):
         return self.signature(references).replace(f",digest={self._full_digest()}", "")
 
     def _full_digest(self) -> str | None:
-        return self.given.digest if self.here else self.digest
+        return self.scores_by_system.digest if self.is_loaded else self.digest
 
     def _full(self, name: str) -> str:
         return to_text(self._full_digest()) if name == "digest" else super()._full(name)
@@ -332,7 +348,7 @@ def given(
     *,
     systems: Mapping[str, float] | None = None,
     higher: bool | None = None,
-) -> Given:
+) -> ExternalScores:
     """Return scores that were made elsewhere as a metric.
 
     Args:
@@ -342,10 +358,12 @@ def given(
         systems: scores of whole systems, where they are not the mean of their segments' scores.
         higher: whether higher scores are better.
     """
-    return Given(metric=name, higher=higher).taking(given_scores(name, scores, systems))
+    return ExternalScores(metric=name, higher=higher).with_scores(
+        given_scores(name, scores, systems)
+    )
 
 
-def _known(scores: Floats) -> tuple[Floats, Floats]:
+def _split_missing(scores: Floats) -> tuple[Floats, Floats]:
     """Return scores with 0 for those that are missing, and 1 where there is one."""
-    known = ~np.isnan(scores)
-    return np.where(known, scores, 0.0), known.astype(np.float64)
+    has_score = ~np.isnan(scores)
+    return np.where(has_score, scores, 0.0), has_score.astype(np.float64)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.metrics.accuracy import Alignment, edit_operations, spelled
+from karat.metrics.accuracy import Alignment, edit_operations, spell_tokens
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
 from karat.metrics.rouge import f_measure
@@ -108,24 +108,26 @@ class GTM(Metric):
         return ("size", "candidate", "reference", *certificate)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        mine, theirs = (p.tokens(self.recipe) for p in (pairs.candidates, pairs.references))
-        for lengths in (mine.lengths, pairs.sum(theirs.lengths)):
-            pairs.refuse(pairs.spread(lengths), MAX_GTM_TOKENS, "tokens are too many for gtm")
-        found = pairs.matching(self.recipe, self.e, self.exact, self.budget, self.whole_cap)
+        candidates, references = (
+            p.tokens(self.recipe) for p in (pairs.candidates, pairs.references)
+        )
+        for lengths in (candidates.lengths, pairs.sum(references.lengths)):
+            pairs.check_sizes(pairs.spread(lengths), MAX_GTM_TOKENS, "tokens are too many for gtm")
+        sizes = pairs.matching(self.recipe, self.e, self.exact, self.budget, self.whole_cap)
         if not self.exact:
-            return found[:, :3]
-        return np.insert(found, 4, 1.0, axis=1)
+            return sizes[:, :3]
+        return np.insert(sizes, 4, 1.0, axis=1)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        size, mine, theirs = (rows[:, k].astype(float) for k in range(3))
-        p, r = _share(size, mine), _share(size, theirs)
-        lengths = {"size": size, "length": mine, "reference_length": theirs}
-        found = {"value": f_measure(p, r, self.alpha), "precision": p, "recall": r, **lengths}
+        size, length, reference_length = (rows[:, k].astype(float) for k in range(3))
+        p, r = _share(size, length), _share(size, reference_length)
+        lengths = {"size": size, "length": length, "reference_length": reference_length}
+        parts = {"value": f_measure(p, r, self.alpha), "precision": p, "recall": r, **lengths}
         if self.exact:
             bound = rows[:, 3].astype(float)
-            most = f_measure(_share(bound, mine), _share(bound, theirs), self.alpha)
-            found |= {"bound": most, "segments": rows[:, 4], "proven": rows[:, 5]}
-        return found
+            most = f_measure(_share(bound, length), _share(bound, reference_length), self.alpha)
+            parts |= {"bound": most, "segments": rows[:, 4], "proven": rows[:, 5]}
+        return parts
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return the number of segments that are certain to have the maximum matching."""
@@ -234,8 +236,8 @@ class Explanation:
     @cached_property
     def hit_count(self) -> int:
         """The number of hits in the grid."""
-        mine, theirs = Counter(self.row_ids), Counter(self.column_ids)
-        return sum(count * theirs[word] for word, count in mine.items())
+        row_counts, column_counts = Counter(self.row_ids), Counter(self.column_ids)
+        return sum(count * column_counts[word] for word, count in row_counts.items())
 
     @cached_property
     def nearest(self) -> int:
@@ -250,8 +252,8 @@ class Explanation:
         """
         number = self.nearest if reference is None else reference
         starts = [0, *(barrier + 1 for barrier in self.barriers)]
-        theirs = self.column_ids[starts[number] : self.barriers[number]]
-        steps = edit_operations(self.row_ids, theirs)
+        reference_ids = self.column_ids[starts[number] : self.barriers[number]]
+        steps = edit_operations(self.row_ids, reference_ids)
         return Alignment(self.references[number], self.candidate, steps)
 
     def hits(self, limit: int | None = None) -> Iterator[Hit]:
@@ -259,8 +261,8 @@ class Explanation:
         places: dict[int, list[int]] = {}
         for j, word in enumerate(self.column_ids):
             places.setdefault(word, []).append(j)
-        found = (Hit(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
-        return islice(found, limit)
+        cells = (Hit(i, j) for i, word in enumerate(self.row_ids) for j in places.get(word, ()))
+        return islice(cells, limit)
 
     def runs(self, limit: int | None = None) -> list[MatchedRun]:
         """The maximal runs of the first hits: diagonals of the grid, chosen or not."""
@@ -289,21 +291,25 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
     """The matching of one candidate with its references by one metric."""
     texts = one_or_several(references)
     lexicon = Lexicon()
-    mine, (words,) = _side(Strings([candidate], "candidate"), lexicon, metric.recipe)
-    theirs, others = _side(Strings(texts, "references"), lexicon, metric.recipe)
-    grid = mine.ids, theirs.ids, theirs.offsets, metric.e
-    found = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
-    runs, counted, total, size, _, _, cap = found
-    proven, bound, largest = _certificate(metric, grid, found)
-    row = [size, len(words), len(theirs.ids) / len(texts), bound, 1.0, float(proven)]
+    candidate_ids, (words,) = _tokenize_side(
+        Strings([candidate], "candidate"), lexicon, metric.recipe
+    )
+    reference_ids, reference_words = _tokenize_side(
+        Strings(texts, "references"), lexicon, metric.recipe
+    )
+    grid = candidate_ids.ids, reference_ids.ids, reference_ids.offsets, metric.e
+    matching = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
+    runs, counted, total, size, _, _, cap = matching
+    proven, bound, largest = _certificate(metric, grid, matching)
+    row = [size, len(words), len(reference_ids.ids) / len(texts), bound, 1.0, float(proven)]
     score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
-    columns, ends = theirs.ids.tolist(), theirs.offsets.tolist()
+    columns, ends = reference_ids.ids.tolist(), reference_ids.offsets.tolist()
     starts = [start + k for k, start in enumerate(ends[:-1])]  # in columns: a barrier after each
     return Explanation(
         signature=score.signature,
         candidate=words,
-        references=others,
-        row_ids=tuple(mine.ids.tolist()),
+        references=reference_words,
+        row_ids=tuple(candidate_ids.ids.tolist()),
         column_ids=tuple(i for a, b in pairwise(ends) for i in (*columns[a:b], _BARRIER)),
         blocks=_blocks(runs.tolist(), counted.tolist(), starts),
         cap=cap,
@@ -319,7 +325,7 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
 
 
 def _certificate(
-    metric: GTM, grid: tuple[Any, Any, Ints, float], found: tuple[Any, ...]
+    metric: GTM, grid: tuple[Any, Any, Ints, float], matching: tuple[Any, ...]
 ) -> tuple[bool, float, float]:
     """Return whether a matching is the maximum, a bound for it, and the largest size known.
 
@@ -327,7 +333,7 @@ def _certificate(
     """
     from karat.arithmetic import SLACK  # numpy is loaded where it is needed
 
-    *_, size, bound, proven, cap = found
+    *_, size, bound, proven, cap = matching
     if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
         return True, size, size
     largest = size
@@ -344,22 +350,24 @@ def _blocks(
     runs: list[list[int]], counted: list[float], starts: list[int]
 ) -> tuple[AlignedBlock, ...]:
     """The runs with the references that they lie in, whose first columns are `starts`."""
-    found = []
-    for (row, column, length), kept in zip(runs, counted, strict=True):
+    blocks = []
+    for (row, column, length), counted_length in zip(runs, counted, strict=True):
         number = bisect_right(starts, column) - 1
-        found.append(AlignedBlock(row, column, length, kept, number, column - starts[number]))
-    return tuple(found)
+        blocks.append(
+            AlignedBlock(row, column, length, counted_length, number, column - starts[number])
+        )
+    return tuple(blocks)
 
 
-def _side(
+def _tokenize_side(
     texts: Strings, lexicon: Lexicon, recipe: Recipe
 ) -> tuple[Ragged, tuple[tuple[str, ...], ...]]:
     """The ids of one side that are compared, and each text's words as they stand in it."""
     passage = Passage(texts.views(0, len(texts)), lexicon)
-    found = passage.tokens(recipe)
-    if len(found.ids) > MAX_GRID_TOKENS:
-        many = f"{len(found.ids):,} tokens of the {texts.name} are too many for a grid"
+    compared = passage.tokens(recipe)
+    if len(compared.ids) > MAX_GRID_TOKENS:
+        many = f"{len(compared.ids):,} tokens of the {texts.name} are too many for a grid"
         raise InputError(f"{many} (at most {MAX_GRID_TOKENS:,}); split the segment")
     surface = passage.tokens(replace(recipe, stem="none"))
-    words = spelled(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
-    return found, tuple(words[start:end] for start, end in pairwise(surface.offsets.tolist()))
+    words = spell_tokens(surface.ids, lexicon.vocab(recipe.tok, recipe.case))
+    return compared, tuple(words[start:end] for start, end in pairwise(surface.offsets.tolist()))

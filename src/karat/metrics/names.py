@@ -18,23 +18,25 @@ from karat.results import Result
 from karat.settings import nearest, parse_settings, to_text
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def _check(name: str, found: object) -> None:
+def _check_plugin(name: str, plugin: object) -> None:
     """Refuse a plugin that is no metric, or that would print another name than it has."""
-    if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise MetricError(f"metric {name}: {quoted(found)} is no subclass of karat.Metric")
+    if not (isinstance(plugin, type) and issubclass(plugin, Metric)):
+        raise MetricError(f"metric {name}: {quoted(plugin)} is no subclass of karat.Metric")
     if not re.fullmatch(r"[\w+.-]+", name):
         raise MetricError(f"metric {quoted(name)}: a name has letters, digits, _, -, + and . only")
-    if _folded(str(getattr(found, "name", ""))) != _folded(name):
-        own = quoted(getattr(found, "name", None))
-        raise MetricError(f"metric {name}: its class says name = {own}; expected {quoted(name)}")
-    for f in fields(found):
+    if _fold(str(getattr(plugin, "name", ""))) != _fold(name):
+        class_name = quoted(getattr(plugin, "name", None))
+        raise MetricError(
+            f"metric {name}: its class says name = {class_name}; expected {quoted(name)}"
+        )
+    for f in fields(plugin):
         if "kind" not in f.metadata:
-            wanted = f'{f.name}: … = karat.setting(default, "what it means")'
-            raise MetricError(f"metric {name}: its field {f.name} is no setting: write {wanted}")
+            example = f'{f.name}: … = karat.setting(default, "what it means")'
+            raise MetricError(f"metric {name}: its field {f.name} is no setting: write {example}")
 
 
 METRICS: Registry[type[Metric]] = Registry(
@@ -46,7 +48,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "chrf": "karat.metrics.chrf:ChrF",
         "cosine": "karat.metrics.cosine:Cosine",
         "estimate": "karat.estimation.estimate_metric:HumanEstimate",
-        "given": "karat.metrics.given:Given",
+        "given": "karat.metrics.given:ExternalScores",
         "gtm": "karat.metrics.gtm:GTM",
         "generation_accuracy": "karat.metrics.accuracy:GenerationAccuracy",
         "generation_tree_accuracy": "karat.metrics.tree:GenerationTreeAccuracy",
@@ -60,8 +62,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "understandability_accuracy": "karat.metrics.tree:UnderstandabilityAccuracy",
         "wer": "karat.metrics.ter:WER",
     },
-    folded=_folded,
-    check=_check,
+    folded=_fold,
+    check=_check_plugin,
 )
 
 ALIASES: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -85,9 +87,9 @@ def parse(text: str) -> Metric:
     """Return the metric that a string names; a signature, Karat's or sacreBLEU's, is read too."""
     if "|" not in text:
         return parse_name(text)
-    from karat.metrics.signatures import read_signature
+    from karat.metrics.signatures import parse_signature
 
-    return read_signature(text)
+    return parse_signature(text)
 
 
 def parse_name(text: str) -> Metric:
@@ -96,13 +98,13 @@ def parse_name(text: str) -> Metric:
     name, fixed = _resolve(head) or ("", {})
     cls = METRICS.find(name)
     if cls is None:
-        raise MetricError(_unknown(head))
+        raise MetricError(_describe_unknown(head))
     return parse_settings(cls, text, fixed, _other_metric)
 
 
 def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
     """Return the canonical name for what was written, and the settings that come with it."""
-    written = _folded(head)
+    written = _fold(head)
     if written in ALIASES:
         return ALIASES[written]
     if order := re.fullmatch(r"rouge(\d{1,3})", written):
@@ -111,13 +113,13 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
     return None if name is None else (name, {})
 
 
-def _unknown(head: str) -> str:
+def _describe_unknown(head: str) -> str:
     """Return the sentence for a name that no metric has."""
     several = re.split(r"[\s,;]+", head)
     if len(several) > 1 and all(map(_resolve, several)):
         options = " ".join(f"-m {name}" for name in several)
-        told = f"give them one by one, {options} (in Python, a list)"
-        return f"{quoted(head)} is several metrics: {told}"
+        advice = f"give them one by one, {options} (in Python, a list)"
+        return f"{quoted(head)} is several metrics: {advice}"
     if re.search(r"\+numrefs\.\d|\+version\.1\.", head):
         return (
             f"{quoted(head)} is a signature of sacreBLEU 1: write it in the form of sacreBLEU 2, "

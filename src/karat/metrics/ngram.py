@@ -46,20 +46,20 @@ def smoothed_shares(
     amount = _SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
     shares = np.zeros(matches.shape)
     reached = np.zeros(matches.shape, dtype=np.bool_)
-    some = matches.any(axis=1)
+    has_match = matches.any(axis=1)
     halved = np.ones(len(matches))
     for n in range(matches.shape[1]):
         m, t = matches[:, n].astype(float), totals[:, n].astype(float)
         if smooth == "add-k" and n:
             m, t = m + amount, t + amount
-        here = reached[:, n] = some & (t > 0)
-        none = here & (m == 0)
+        is_reached = reached[:, n] = has_match & (t > 0)
+        unmatched = is_reached & (m == 0)
         if smooth == "exp":
-            halved = np.where(none, halved * 2, halved)
-            m = np.where(none, 1 / halved, m)
+            halved = np.where(unmatched, halved * 2, halved)
+            m = np.where(unmatched, 1 / halved, m)
         elif smooth == "floor":
-            m = np.where(none, amount, m)
-        np.divide(m, t, out=shares[:, n], where=here)
+            m = np.where(unmatched, amount, m)
+        np.divide(m, t, out=shares[:, n], where=is_reached)
     return shares, reached
 
 
@@ -82,14 +82,14 @@ def penalty(excess: Floats, free: Flags) -> Floats:
 
 def ratio(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """a / b, infinite where b is 0."""
-    found: Floats = np.divide(a, b, out=np.full(np.shape(a), np.inf), where=np.asarray(b) > 0)
-    return found
+    quotients: Floats = np.divide(a, b, out=np.full(np.shape(a), np.inf), where=np.asarray(b) > 0)
+    return quotients
 
 
 def gram_totals(lengths: Ints, order: int) -> Ints:
     """The number of n-grams of each order in texts of these lengths."""
-    found: Ints = np.maximum(lengths[:, None] - np.arange(order), 0)
-    return found
+    totals: Ints = np.maximum(lengths[:, None] - np.arange(order), 0)
+    return totals
 
 
 def _per_order(letter: str, shares: Floats, factor: float = 1.0) -> dict[str, Floats]:
@@ -278,34 +278,38 @@ class AEv(Metric):
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         c = pairs.candidates.tokens(self._all_words).lengths
         r = pairs.references.tokens(self._all_words).lengths
-        each, clipped, total_c, total_r = self._counts(pairs)
+        matches, clipped, total_c, total_r = self._counts(pairs)
         if self.refs == "all" or pairs.single:
-            recall = pairs.sum(each), pairs.sum(total_r)
+            recall = pairs.sum(matches), pairs.sum(total_r)
             return np.column_stack([c, pairs.closest(r, c), clipped, total_c, *recall])
-        mine = pairs.spread(total_c)
-        per_pair = np.column_stack([pairs.spread(c), r, each, mine, each, total_r])
+        candidate_totals = pairs.spread(total_c)
+        per_pair = np.column_stack(
+            [pairs.spread(c), r, matches, candidate_totals, matches, total_r]
+        )
         if self.refs == "best":
-            ties = [each[:, n] for n in reversed(range(self.n))]
+            ties = [matches[:, n] for n in reversed(range(self.n))]
             return per_pair[pairs.best(self.measure(per_pair)["value"], *ties)]
         return pairs.sum(per_pair) / np.diff(pairs.starts)[:, None]
 
     def _counts(self, pairs: Pairs) -> tuple[Ints, ...]:
         """Matches per pair and clipped, n-grams of candidates and of references, by order."""
-        found = []
+        by_recipe = []
         for recipe, orders in self._recipes:
-            each, clipped = pairs.matches(recipe, orders.stop)
-            mine = gram_totals(pairs.candidates.tokens(recipe).lengths, orders.stop)
-            theirs = gram_totals(pairs.references.tokens(recipe).lengths, orders.stop)
-            found.append([part[:, orders] for part in (each, clipped, mine, theirs)])
-        return tuple(np.hstack(parts).astype(np.int64) for parts in zip(*found, strict=True))
+            matches, clipped = pairs.matches(recipe, orders.stop)
+            candidate_totals = gram_totals(pairs.candidates.tokens(recipe).lengths, orders.stop)
+            reference_totals = gram_totals(pairs.references.tokens(recipe).lengths, orders.stop)
+            by_recipe.append(
+                [part[:, orders] for part in (matches, clipped, candidate_totals, reference_totals)]
+            )
+        return tuple(np.hstack(parts).astype(np.int64) for parts in zip(*by_recipe, strict=True))
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         c, r = rows[:, 0], rows[:, 1]
         match_p, total_c, match_r, total_r = np.split(rows[:, 2:], 4, axis=1)
         p, _ = smoothed_shares(match_p, total_c, self.smooth, self.smooth_value)
         recall, _ = smoothed_shares(match_r, total_r, self.smooth, self.smooth_value)
-        given = self.weights or (1 / self.n,) * self.n
-        weights = np.broadcast_to(np.asarray(given, dtype=float), p.shape)
+        order_weights = self.weights or (1 / self.n,) * self.n
+        weights = np.broadcast_to(np.asarray(order_weights, dtype=float), p.shape)
         bp, wp = np.ones(len(c)), self._wp(c, r)
         if not math.isinf(self.b):
             bp = penalty(ratio(r, self.b * c), self.b * c >= r)
@@ -336,14 +340,14 @@ class AEv(Metric):
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return the orders without a match, if that made the score 0."""
-        found = self.measure(row[None, :])
-        if found["value"][0] > 0:
+        scores = self.measure(row[None, :])
+        if scores["value"][0] > 0:
             return ()
         weights = self.weights or (1.0,) * self.n
         empty = [
             str(n)
             for n, weight in enumerate(weights, 1)
-            if weight and not (found[f"p{n}"][0] and found[f"r{n}"][0])
+            if weight and not (scores[f"p{n}"][0] and scores[f"r{n}"][0])
         ]
         note = f"no n-gram of order {', '.join(empty)} matched, so the score is 0"
         return (note,) if empty else ()

@@ -41,7 +41,7 @@ class SegmentNames:
         """Return the id of each segment."""
         return [str(i) for i in range(1, self.count + 1)] if self.ids is None else self.ids
 
-    def known(self, name: str) -> bool:
+    def has_id(self, name: str) -> bool:
         """Return whether the set has a segment of that id."""
         return name in self._all
 
@@ -70,21 +70,21 @@ class Outputs:
 
     def cut(self, start: int, stop: int) -> Outputs:
         """Return some rows."""
-        made: dict[str, Any] = {"first": self.first + start, "count": stop - start}
+        fields: dict[str, Any] = {"first": self.first + start, "count": stop - start}
         if self.codes is not None:
-            made["codes"] = self.codes[start:stop]
+            fields["codes"] = self.codes[start:stop]
         if self.ids is not None:
-            found = self.ids
-            made["ids"] = lambda: found()[start:stop]
-        made["columns"] = {name: own[start:stop] for name, own in self.columns.items()}
-        return replace(self, **made)
+            all_ids = self.ids
+            fields["ids"] = lambda: all_ids()[start:stop]
+        fields["columns"] = {name: column[start:stop] for name, column in self.columns.items()}
+        return replace(self, **fields)
 
     def repeated(self, times: Ints) -> Outputs:
         """Return each row as often as given; rows are then found by their ids alone."""
         ids = [str(name) for name in self.segments()]
         listed = [name for name, n in zip(ids, times.tolist(), strict=True) for _ in range(n)]
         codes = np.zeros(self.count, np.int32) if self.codes is None else self.codes
-        columns = {name: np.repeat(own, times) for name, own in self.columns.items()}
+        columns = {name: np.repeat(column, times) for name, column in self.columns.items()}
         rows = np.repeat(codes, times)
         return Outputs(self.systems, rows, lambda: listed, columns, self.first, len(listed))
 
@@ -116,7 +116,7 @@ MAX_STORED_LCS_CELLS = 2**33
 class Matches(NamedTuple):
     """Clipped n-gram matches, one column per order from 1 up."""
 
-    each: NDArray[np.int32]  # per pair: min(count in candidate, count in reference)
+    per_pair: NDArray[np.int32]  # per pair: min(count in candidate, count in reference)
     clipped: NDArray[np.int32]  # per segment: the same with the largest count of any reference
 
 
@@ -147,15 +147,15 @@ class Pairs:
             self._found[key] = make()
         return self._found[key]  # type: ignore[return-value]
 
-    def refuse(self, sizes: Ints, most: int, what: str) -> None:
+    def check_sizes(self, sizes: Ints, most: int, subject: str) -> None:
         """Refuse pairs that are too large, naming the first segment with the largest."""
         if len(sizes) and sizes.max() > most:
             pair = int(sizes.argmax())
-            told = f"{sizes[pair]:,} {what} (at most {most:,})"
-            do = "split the segment or leave this metric out"
-            raise InputError(f"segment {self.place(pair):,}: {told}; {do}")
+            problem = f"{sizes[pair]:,} {subject} (at most {most:,})"
+            advice = "split the segment or leave this metric out"
+            raise InputError(f"segment {self.segment_number(pair):,}: {problem}; {advice}")
 
-    def place(self, pair: int) -> int:
+    def segment_number(self, pair: int) -> int:
         """The number of a pair's segment, from 1, for messages."""
         return int(np.searchsorted(self.starts, pair, side="right")) + self._first
 
@@ -170,7 +170,7 @@ class Pairs:
             return per_segment
         return np.repeat(per_segment, np.diff(self.starts), axis=0)  # type: ignore[return-value]
 
-    def each(self) -> Pairs:
+    def split_references(self) -> Pairs:
         """Return the same pairs as if every reference were that of a segment of its own."""
         if self.single:
             return self
@@ -198,54 +198,59 @@ class Pairs:
         segment = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         keys = [per_pair, *ties]
         order = np.lexsort([*(-key for key in reversed(keys)), segment])  # stable: first of equals
-        found: Ints = order[self.starts[:-1]]
-        return found
+        best_pairs: Ints = order[self.starts[:-1]]
+        return best_pairs
 
-    def closest(self, lengths: Ints, own: Ints) -> Ints:
+    def closest(self, lengths: Ints, candidate_lengths: Ints) -> Ints:
         """For each segment the reference length closest to its own; of two, the shorter."""
         if self.single:
             return lengths
-        distance = np.abs(lengths - self.spread(own))
+        distance = np.abs(lengths - self.spread(candidate_lengths))
         longest = int(lengths.max(initial=0)) + 1
         key = np.minimum.reduceat(distance * longest + lengths, self.starts[:-1])
-        found: Ints = key % longest
-        return found
+        closest_lengths: Ints = key % longest
+        return closest_lengths
 
     def matches(self, recipe: Recipe, order: int) -> Matches:
         """N-gram matches of all orders up to `order`."""
 
         def match() -> Matches:
             most = max(order, self._orders.get(recipe, 0))
-            mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            return Matches(*_kernel.overlap(*mine, *theirs, self.starts, most, self.check))
+            candidates, references = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            return Matches(
+                *_kernel.overlap(*candidates, *references, self.starts, most, self.check)
+            )
 
-        each, clipped = self.once(("matches", recipe), match)
-        return Matches(each[:, :order], clipped[:, :order])
+        per_pair, clipped = self.once(("matches", recipe), match)
+        return Matches(per_pair[:, :order], clipped[:, :order])
 
     def lcs(self, recipe: Recipe) -> Ints:
         """The length of the longest common subsequence of every pair."""
 
         def measure() -> Ints:
-            mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            found = _kernel.lcs(*mine, *theirs, self.starts, MAX_LCS_CELLS, self.check)
-            cells = self.spread(mine.lengths) * theirs.lengths
-            self._refuse(found < 0, cells, MAX_LCS_CELLS, "rougeL")
-            return found
+            candidates, references = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            lengths = _kernel.lcs(*candidates, *references, self.starts, MAX_LCS_CELLS, self.check)
+            cells = self.spread(candidates.lengths) * references.lengths
+            self._refuse(lengths < 0, cells, MAX_LCS_CELLS, "rougeL")
+            return lengths
 
         return self.once(("lcs", recipe), measure)
 
     def summary_lcs(self, recipe: Recipe, separator: str) -> tuple[Ints, Ints, Ints]:
         """Union-LCS hits of every pair, with the lengths of both texts in tokens."""
-        mine, my_starts = self.candidates.sentences(separator)
-        theirs, their_starts = self.references.sentences(separator)
-        a, b = mine.tokens(recipe), theirs.tokens(recipe)
+        candidates, my_starts = self.candidates.sentences(separator)
+        references, their_starts = self.references.sentences(separator)
+        a, b = candidates.tokens(recipe), references.tokens(recipe)
         stored = self.spread(_longest(a, my_starts)) * _longest(b, their_starts)
         self._refuse(stored > MAX_STORED_LCS_CELLS, stored, MAX_STORED_LCS_CELLS, "rougeLsum")
-        total, wanted = self.spread(np.diff(a.offsets[my_starts])), np.diff(b.offsets[their_starts])
-        cells = total * wanted
+        candidate_totals, reference_totals = (
+            self.spread(np.diff(a.offsets[my_starts])),
+            np.diff(b.offsets[their_starts]),
+        )
+        cells = candidate_totals * reference_totals
         self._refuse(cells > MAX_LCS_CELLS, cells, MAX_LCS_CELLS, "rougeLsum")
         hits = _kernel.summary_lcs(*a, my_starts, *b, their_starts, self.starts, self.check)
-        return hits, total, wanted
+        return hits, candidate_totals, reference_totals
 
     def matching(
         self, recipe: Recipe, e: float, exact: bool, budget: int, whole_cap: bool = False
@@ -253,8 +258,8 @@ class Pairs:
         """GTM's size of every segment with |C|, mean |R|, a bound for the size, and its proof."""
 
         def match() -> Floats:
-            mine, theirs = self.candidates.tokens(recipe), self.references.tokens(recipe)
-            sides = *mine, *theirs, self.starts
+            candidates, references = self.candidates.tokens(recipe), self.references.tokens(recipe)
+            sides = *candidates, *references, self.starts
             return _kernel.gtm_sizes(*sides, e, exact, budget, self.check, whole_cap)
 
         return self.once(("matching", recipe, e, exact, budget, whole_cap), match)
@@ -264,7 +269,8 @@ class Pairs:
             return
         pair = int(bad.argmax())
         raise InputError(
-            f"segment {self.place(pair):,}: {cells[pair]:,} pairs of tokens are too many for a "
+            f"segment {self.segment_number(pair):,}: {cells[pair]:,} pairs of tokens are "
+            "too many for a "
             f"longest common subsequence (at most {most:,}); split the segment or leave {metric} "
             f"out"
         )
@@ -335,15 +341,17 @@ class Counting(Generic[CounterT, ReducedT]):
             self._local.lexicon = Lexicon()
         lexicon: Lexicon = self._local.lexicon
         views, starts = references.views(*cut)
-        theirs, trees = Passage(views, lexicon), references.trees(*cut)
-        found = []
+        reference_passage, trees = Passage(views, lexicon), references.trees(*cut)
+        reduced = []
         for outputs, text in texts:
-            candidates, own = Passage(text.views(*cut), lexicon), outputs.cut(*cut)
-            more = own.first, self.stop.check, trees, own
-            pairs = Pairs(candidates, theirs, starts, self._orders, *more)
-            found.append([self._reduce(m, m.rows(pairs), own.first) for m in self._metrics])
+            candidates, batch_outputs = Passage(text.views(*cut), lexicon), outputs.cut(*cut)
+            more = batch_outputs.first, self.stop.check, trees, batch_outputs
+            pairs = Pairs(candidates, reference_passage, starts, self._orders, *more)
+            reduced.append(
+                [self._reduce(m, m.rows(pairs), batch_outputs.first) for m in self._metrics]
+            )
         lexicon.tidy()
-        return found
+        return reduced
 
 
 def cuts_of(
@@ -372,7 +380,10 @@ def run_batches(
     `ids` are those of the segments; without them, they go by their numbers, from 1. `outputs` says
     which system and segment each row is of, where one text has those of several systems.
     """
-    texts = [(outputs or Outputs((name,), ids=ids), own) for name, own in systems.items()]
+    texts = [
+        (outputs or Outputs((name,), ids=ids), segments_of_system)
+        for name, segments_of_system in systems.items()
+    ]
     segments = [*systems.values()]
     check_aligned([*segments])
     if not len(segments[0]):

@@ -60,8 +60,8 @@ class Rouge(Metric):
         return ("value", "precision", "recall", "segments")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        hits, mine, theirs = self.hits(pairs)
-        p, r = hits / np.maximum(mine, 1), hits / np.maximum(theirs, 1)
+        hits, candidate_units, reference_units = self.hits(pairs)
+        p, r = hits / np.maximum(candidate_units, 1), hits / np.maximum(reference_units, 1)
         best = pairs.best(f_measure(p, r, 0.5))
         p, r = p[best], r[best]
         value = {0.0: r, 1.0: p}.get(self.alpha, f_measure(p, r, self.alpha))
@@ -109,10 +109,14 @@ class RougeN(Rouge):
         yield self.recipe, self.n
 
     def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
-        mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
-        theirs = pairs.references.tokens(self.recipe).lengths
-        hits = pairs.matches(self.recipe, self.n).each[:, self.n - 1].astype(np.int64)
-        return hits, np.maximum(mine - self.n + 1, 0), np.maximum(theirs - self.n + 1, 0)
+        candidate_lengths = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
+        reference_lengths = pairs.references.tokens(self.recipe).lengths
+        hits = pairs.matches(self.recipe, self.n).per_pair[:, self.n - 1].astype(np.int64)
+        return (
+            hits,
+            np.maximum(candidate_lengths - self.n + 1, 0),
+            np.maximum(reference_lengths - self.n + 1, 0),
+        )
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,12 @@ class RougeL(Rouge):
     name: ClassVar[str] = "rougeL"
 
     def hits(self, pairs: Pairs) -> tuple[Ints, Ints, Ints]:
-        mine = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
-        return pairs.lcs(self.recipe), mine, pairs.references.tokens(self.recipe).lengths
+        candidate_lengths = pairs.spread(pairs.candidates.tokens(self.recipe).lengths)
+        return (
+            pairs.lcs(self.recipe),
+            candidate_lengths,
+            pairs.references.tokens(self.recipe).lengths,
+        )
 
 
 _SEPARATOR_TEXT = {"newline": "\n", "n-tag": "<n>", "q-tag": "<q>"}

@@ -64,18 +64,18 @@ def _order(setting: str) -> Reader:
     return lambda value: {setting: int(value)} if re.fullmatch(r"\d{1,3}", value, re.A) else None
 
 
-def _one_of(setting: str, known: Mapping[str, str]) -> Reader:
-    return lambda value: {setting: known[value]} if value in known else None
+def _choice(setting: str, meanings: Mapping[str, str]) -> Reader:
+    return lambda value: {setting: meanings[value]} if value in meanings else None
 
 
 def _smooth(value: str) -> Settings | None:
     if value in ("exp", "none"):
         return {"smooth": value}
-    found = re.fullmatch(r"(floor|add-k)\[(\d+\.\d\d)\]", value, re.A)
-    return {"smooth": found[1], "smooth_value": float(found[2])} if found else None
+    match = re.fullmatch(r"(floor|add-k)\[(\d+\.\d\d)\]", value, re.A)
+    return {"smooth": match[1], "smooth_value": float(match[2])} if match else None
 
 
-_case = _one_of("case", {"mixed": "mixed", "lc": "lower"})
+_case = _choice("case", {"mixed": "mixed", "lc": "lower"})
 
 
 def _tok(value: str) -> Settings | None:
@@ -83,9 +83,9 @@ def _tok(value: str) -> Settings | None:
     if value in (*TOKENIZERS, *MECAB):
         return {"tok": value}
     name = next((name for name in MECAB if value.startswith(f"{name}-")), None)
-    if name is not None and value != (here := written_tokenizer(name)):
+    if name is not None and value != (installed := written_tokenizer(name)):
         raise MetricError(
-            f"tok:{value}: {here} is installed here; install the other, or write tok:{name}"
+            f"tok:{value}: {installed} is installed here; install the other, or write tok:{name}"
         )
     return None if name is None else {"tok": name}
 
@@ -134,42 +134,44 @@ def starts_with_field(head: str) -> bool:
     return bool(colon) and name in _ALL
 
 
-def metric_of_fields(text: str, head: str, fields: list[str]) -> Metric:
+def parse_sacrebleu(text: str, head: str, fields: list[str]) -> Metric:
     """The metric of a signature: its name (or nothing), and `name:value` for each field."""
     pairs = [(name.strip(), value.strip()) for name, _, value in (f.partition(":") for f in fields)]
-    name, settings = _named(text, head) if head else (_unnamed(text, dict(pairs)), {})
-    found: dict[str, str] = {}
+    name, settings = (
+        _parse_metric_name(text, head) if head else (_guess_metric(text, dict(pairs)), {})
+    )
+    values_by_field: dict[str, str] = {}
     for field, value in pairs:
         long = _SHORT_OF[name].get(field, field)
-        if long in found:
+        if long in values_by_field:
             raise MetricError(f"{text}: {field} is given twice")
-        found[long] = value
-    for field, value in found.items():
-        more = {} if field in _SHARED else _read(text, name, field, value)
-        for key, said in more.items():
-            if settings.setdefault(key, said) != said:
-                known = f"the name says {key}={to_text(settings[key])}"
-                raise MetricError(f"{text}: {known}, its field {key}={to_text(said)}")
-    _check_version(text, found.pop("version", None))
-    return METRICS[name](**settings).claiming(_claims(text, found))
+        values_by_field[long] = value
+    for field, value in values_by_field.items():
+        more = {} if field in _SHARED else _read_field(text, name, field, value)
+        for key, setting_value in more.items():
+            if settings.setdefault(key, setting_value) != setting_value:
+                conflict = f"the name says {key}={to_text(settings[key])}"
+                raise MetricError(f"{text}: {conflict}, its field {key}={to_text(setting_value)}")
+    _check_version(text, values_by_field.pop("version", None))
+    return METRICS[name](**settings).claiming(_claims(text, values_by_field))
 
 
-def _named(text: str, head: str) -> tuple[str, Settings]:
+def _parse_metric_name(text: str, head: str) -> tuple[str, Settings]:
     """The metric of a name such as `chrF2++`, and the settings that the name says."""
     written = head.lower()
     if written in ("bleu", "ter"):
         return written, {}
-    found = re.fullmatch(r"chrf(\d+(?:\.\d+)?(?:e-?\d+)?)?(\+*)", written, re.A)
-    if found is None:
+    match = re.fullmatch(r"chrf(\d+(?:\.\d+)?(?:e-?\d+)?)?(\+*)", written, re.A)
+    if match is None:
         raise MetricError(
             f"{text}: fields with a colon are sacreBLEU's, whose metrics are BLEU, chrF and TER; "
             f"expected one of them before the first bar, as in BLEU|nrefs:1|case:mixed"
         )
-    settings: Settings = {"words": len(found[2])} if found[2] else {}
-    return "chrf", settings | ({"beta": float(found[1])} if found[1] else {})
+    settings: Settings = {"words": len(match[2])} if match[2] else {}
+    return "chrf", settings | ({"beta": float(match[1])} if match[1] else {})
 
 
-def _unnamed(text: str, fields: Mapping[str, str]) -> str:
+def _guess_metric(text: str, fields: Mapping[str, str]) -> str:
     """The metric that fields belong to."""
     if {"nc", "nw", "space"} & {*fields}:
         raise MetricError(
@@ -183,11 +185,14 @@ def _unnamed(text: str, fields: Mapping[str, str]) -> str:
     raise MetricError(f"{text}: no metric is named; write it first, as in BLEU|{text}")
 
 
-def _read(text: str, name: str, field: str, value: str) -> Settings:
+def _read_field(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
-        known = (*_SHARED[:4], *fields, "version")
-        no_field = f"no field {quoted(field)}{nearest(field, known)} (it has {', '.join(known)})"
+        field_names = (*_SHARED[:4], *fields, "version")
+        no_field = (
+            f"no field {quoted(field)}{nearest(field, field_names)} (it has "
+            f"{', '.join(field_names)})"
+        )
         raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
     read, expected = fields[field]
     settings = read(value)
@@ -202,34 +207,34 @@ def _check_version(text: str, version: str | None) -> None:
     if version.startswith("karat-"):
         check_version(text, version.removeprefix("karat-"))
         return
-    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(\.\w{1,20})*", version, re.A)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(\.\w{1,20})*", version, re.A)
+    if match is None:
         raise MetricError(f"{text}: version:{version}: expected a version, such as 2.6.0")
-    if not FIRST <= (int(found[1]), int(found[2])) <= LAST:
+    if not FIRST <= (int(match[1]), int(match[2])) <= LAST:
         span = " to ".join(f"{major}.{minor}" for major, minor in (FIRST, LAST))
         numbers = f"Karat's numbers are those of sacreBLEU {span}"
         leave = "leave version out to score with them"
         raise MetricError(f"{text}: version:{version}: {numbers}; {leave}")
 
 
-def _claims(text: str, found: Mapping[str, str]) -> Claims:
+def _claims(text: str, fields: Mapping[str, str]) -> Claims:
     """References, resamples, seed and trials, under Karat's names."""
     for field in _TEST_SETS:
-        if field in found:
+        if field in fields:
             raise MetricError(
-                f"{text}: {field}:{found[field]}: Karat has none of sacreBLEU's test sets; give "
+                f"{text}: {field}:{fields[field]}: Karat has none of sacreBLEU's test sets; give "
                 f"the references as files, and leave {field} out"
             )
     names = {"nrefs": "nrefs", "ar": "trials", "bs": "bootstrap", "seed": "seed"}
-    said = {"test": "randomization"} if "ar" in found else {}
+    claims = {"test": "randomization"} if "ar" in fields else {}
     for field, name in names.items():
-        value = found.get(field)
+        value = fields.get(field)
         if value is None:
             continue
         if not is_count(value) and (field, value) != ("nrefs", "var"):
             raise MetricError(f"{text}: {field}:{value}: expected a whole number")
-        said[name] = value
-    return Claims(tuple(said.items()))
+        claims[name] = value
+    return Claims(tuple(claims.items()))
 
 
 # ----------------------------------------------------------------------------------- writing
@@ -287,7 +292,7 @@ FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "bu
 _TESTS = ("bootstrap", "randomization")
 
 
-def read_signature(text: str) -> Metric:
+def parse_signature(text: str) -> Metric:
     """The metric of a signature, with its claims."""
     head, *fields = (part.strip() for part in text.split("|"))
     if starts_with_field(head):
@@ -296,34 +301,34 @@ def read_signature(text: str) -> Metric:
     if len(signs) > 1:
         both = "fields with = (Karat's) and with : (sacreBLEU's) in one signature"
         raise MetricError(f"{text}: {both}: write all in one form")
-    return (_read_karat if signs == {"="} else metric_of_fields)(text, head, fields)
+    return (_parse_karat if signs == {"="} else parse_sacrebleu)(text, head, fields)
 
 
 def _sign(text: str, field: str) -> str:
     """The sign between a field's name and its value, = or :."""
-    found = next((c for c in field if c in "=:"), "")
-    if not found or field.startswith(found) or field.endswith(found):
+    sign = next((c for c in field if c in "=:"), "")
+    if not sign or field.startswith(sign) or field.endswith(sign):
         raise MetricError(
             f"{text}: {quoted(field)} is no field of a signature; expected Karat's form, "
             f"as in bleu|nrefs=1, or sacreBLEU's, as in BLEU|nrefs:1|case:mixed"
         )
-    return found
+    return sign
 
 
-def _read_karat(text: str, head: str, fields: list[str]) -> Metric:
+def _parse_karat(text: str, head: str, fields: list[str]) -> Metric:
     metric = parse_name(head)
-    found: dict[str, str] = {}
+    claims: dict[str, str] = {}
     for field in fields:
         name, _, value = (part.strip() for part in field.partition("="))
         if name not in FIELDS:
-            known = f"{nearest(name, FIELDS)} (there are {', '.join(FIELDS)})"
-            raise MetricError(f"{text}: no field {quoted(name)} in signatures{known}")
-        if name in found:
+            hint = f"{nearest(name, FIELDS)} (there are {', '.join(FIELDS)})"
+            raise MetricError(f"{text}: no field {quoted(name)} in signatures{hint}")
+        if name in claims:
             raise MetricError(f"{text}: {name} is given twice")
-        found[name] = _value(text, name, value)
-    check_version(text, found.pop("karat", __version__))
-    check_plugin(text, found.pop("plugin", ""), origin(type(metric)))
-    return metric.claiming(Claims(tuple(found.items())))
+        claims[name] = _value(text, name, value)
+    check_version(text, claims.pop("karat", __version__))
+    check_plugin(text, claims.pop("plugin", ""), origin(type(metric)))
+    return metric.claiming(Claims(tuple(claims.items())))
 
 
 def _value(text: str, name: str, value: str) -> str:
@@ -331,9 +336,9 @@ def _value(text: str, name: str, value: str) -> str:
     if name in ("karat", "plugin") or (name == "nrefs" and value in ("var", "unknown")):
         return value
     if name == "test":
-        good, wanted = value in _TESTS, " or ".join(_TESTS)
+        good, expected = value in _TESTS, " or ".join(_TESTS)
     else:
-        good, wanted = is_count(value), "a whole number"
+        good, expected = is_count(value), "a whole number"
     if not good:
-        raise MetricError(f"{text}: {name}={value}: expected {wanted}")
+        raise MetricError(f"{text}: {name}={value}: expected {expected}")
     return value

@@ -26,7 +26,7 @@ from karat.metrics.accuracy import (
     edit_counts,
     error_rate,
     operations,
-    spelled,
+    spell_tokens,
 )
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
@@ -90,13 +90,13 @@ class TER(Metric):
         return ("edits", "tokens", "shifts")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        mine, theirs = self.tokens(pairs.candidates, pairs.references)
-        for lengths in (pairs.spread(mine.lengths), theirs.lengths):
-            pairs.refuse(lengths, MAX_TER_TOKENS, "tokens are too many for ter")
-        found = _kernel.ter_edits(*mine, *theirs, pairs.starts, pairs.check)
-        best = pairs.best(-found[:, 0].astype(float))
-        mean_length = pairs.sum(theirs.lengths) / np.diff(pairs.starts)
-        return np.column_stack([found[best, 0], mean_length, found[best, 1]])
+        candidates, references = self.tokens(pairs.candidates, pairs.references)
+        for lengths in (pairs.spread(candidates.lengths), references.lengths):
+            pairs.check_sizes(lengths, MAX_TER_TOKENS, "tokens are too many for ter")
+        edits = _kernel.ter_edits(*candidates, *references, pairs.starts, pairs.check)
+        best = pairs.best(-edits[:, 0].astype(float))
+        mean_length = pairs.sum(references.lengths) / np.diff(pairs.starts)
+        return np.column_stack([edits[best, 0], mean_length, edits[best, 1]])
 
     @property
     def tokenizer(self) -> str:
@@ -123,8 +123,10 @@ class TER(Metric):
     def explain(self, candidate: str, references: str | Sequence[str]) -> ShiftedAlignment:
         """The shifts and the edits after them, by the reference with the fewest edits."""
 
-        found = [explain_shifts(self, candidate, text) for text in one_or_several(references)]
-        return min(found, key=lambda one: one.edits)
+        explanations = [
+            explain_shifts(self, candidate, text) for text in one_or_several(references)
+        ]
+        return min(explanations, key=lambda one: one.edits)
 
 
 class Shift(NamedTuple):
@@ -156,14 +158,18 @@ def explain_shifts(metric: TER, candidate: str, reference: str) -> ShiftedAlignm
     """The shifts and edits of one candidate with one reference."""
     lexicon = Lexicon()
     texts = Strings([candidate], "candidate"), Strings([reference], "reference")
-    mine, theirs = metric.tokens(*(Passage(text.views(0, 1), lexicon) for text in texts))
-    longest = max(len(mine.ids), len(theirs.ids))
+    candidate_tokens, reference_tokens = metric.tokens(
+        *(Passage(text.views(0, 1), lexicon) for text in texts)
+    )
+    longest = max(len(candidate_tokens.ids), len(reference_tokens.ids))
     if longest > MAX_TER_TOKENS:
         raise InputError(f"{longest:,} tokens are too many for ter (at most {MAX_TER_TOKENS:,})")
     vocab = lexicon.vocab(metric.tokenizer, metric.case)
-    shifts, ids, rows = _kernel.ter_script(mine.ids, theirs.ids, None)
-    words, given, shifted = (spelled(row, vocab) for row in (mine.ids, theirs.ids, ids))
-    after = Alignment(given, shifted, operations(rows.tolist(), given, shifted))
+    shifts, ids, rows = _kernel.ter_script(candidate_tokens.ids, reference_tokens.ids, None)
+    words, reference_words, shifted = (
+        spell_tokens(row, vocab) for row in (candidate_tokens.ids, reference_tokens.ids, ids)
+    )
+    after = Alignment(reference_words, shifted, operations(rows.tolist(), reference_words, shifted))
     return ShiftedAlignment(words, tuple(_with_words(shifts.tolist(), words)), after)
 
 

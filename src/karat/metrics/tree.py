@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat import _kernel
 from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
-from karat.metrics.accuracy import Accuracy, Alignment, edit_operations, error_rate, spelled
+from karat.metrics.accuracy import Accuracy, Alignment, edit_operations, error_rate, spell_tokens
 from karat.metrics.pairs import Pairs
 from karat.text.segments import Strings
 from karat.text.tokens import Lexicon, Passage
@@ -57,12 +57,12 @@ class TreeAccuracy(Accuracy):
         lengths = np.diff(trees.offsets)
 
         def count() -> Ints:
-            mine = pairs.candidates.tokens(self.recipe)
-            cells = pairs.spread(mine.lengths) * lengths
-            pairs.refuse(cells, MAX_TREE_CELLS, "pairs of tokens are too many for a tree")
+            candidates = pairs.candidates.tokens(self.recipe)
+            cells = pairs.spread(candidates.lengths) * lengths
+            pairs.check_sizes(cells, MAX_TREE_CELLS, "pairs of tokens are too many for a tree")
             words = pairs.candidates.words(trees.words, self.recipe)
             return _kernel.tree_edits(
-                *mine, words, trees.heads, trees.offsets, pairs.starts, pairs.check
+                *candidates, words, trees.heads, trees.offsets, pairs.starts, pairs.check
             )
 
         return pairs.once(("treelets", self.recipe), count), lengths
@@ -235,17 +235,17 @@ def explain_tree(
     best = int(values.argmax())
     tree = trees[best]
     lexicon = Lexicon()
-    mine = Passage(Strings([candidate], "candidate").views(0, 1), lexicon)
-    ids = mine.tokens(metric.recipe).ids
+    passage = Passage(Strings([candidate], "candidate").views(0, 1), lexicon)
+    ids = passage.tokens(metric.recipe).ids
     run = Trees([tree]).trees(0, 1)
-    words = mine.words(run.words, metric.recipe)
+    words = passage.words(run.words, metric.recipe)
     places = _kernel.tree_places(ids, words, run.heads, None).tolist()
     return TreeExplanation(
         signature=metric.signature(len(trees)),
         value=float(values[best]) * metric.sign,
         tree=tree,
         reference=best,
-        candidate=spelled(ids, lexicon.words(metric.recipe)),
+        candidate=spell_tokens(ids, lexicon.words(metric.recipe)),
         places=tuple(None if place < 0 else place for place in places),
         treelets=tuple(_treelets(tree, words.tolist(), places, metric.counts_moves)),
     )
@@ -263,7 +263,9 @@ def _treelets(
         nodes = sorted(node for node in members[head] if places[node] >= 0)
         order = sorted(nodes, key=lambda node: places[node])
         steps = edit_operations([words[n] for n in order], [words[n] for n in nodes])
-        mine, theirs = (tuple(tree.words[n] for n in side) for side in (order, nodes))
-        alignment = Alignment(theirs, mine, steps)
-        found = tuple(places[node] for node in nodes)
-        yield Treelet(head, tuple(nodes), found, alignment, counts_moves)
+        candidate_words, reference_words = (
+            tuple(tree.words[n] for n in side) for side in (order, nodes)
+        )
+        alignment = Alignment(reference_words, candidate_words, steps)
+        positions = tuple(places[node] for node in nodes)
+        yield Treelet(head, tuple(nodes), positions, alignment, counts_moves)

@@ -13,7 +13,7 @@ from karat.arrays import np
 from karat.evalset.flooding import Flood, FloodedSet, flood
 from karat.evalset.loading import KNOWN
 from karat.evalset.sets import EvalSet
-from karat.meta.plane import CELLS, BesideRow, PlaneCell, PlaneFit, PlaneRow
+from karat.meta.plane import CELLS, ComparedRow, PlaneCell, PlaneFit, PlaneRow
 from karat.meta.plane_study import (
     MIN_PLANE_SYSTEMS,
     PAPER,
@@ -191,11 +191,11 @@ def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
     if top is not None:
         found = _number(plane, "best cell", plane.published.best[2], plane.fit.row(top))
         yield found._replace(detail=f"{best} in the paper, {top} here")
-    yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.beside[0])
+    yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.compared[0])
 
 
 def _number(
-    plane: Plane, item: str, paper: float | None, row: PlaneRow | BesideRow
+    plane: Plane, item: str, paper: float | None, row: PlaneRow | ComparedRow
 ) -> ReproducedNumber:
     where, said = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
     ours, low, high = (100 * value for value in (row.r2, row.low, row.high))
@@ -248,7 +248,7 @@ def _spread(found: Verdict) -> str:
 
 
 def _difference(plane: Plane) -> Difference:
-    theirs = f"{plane.published.what}; guideline: {plane.published.guideline}"
+    theirs = f"{plane.published.description}; guideline: {plane.published.guideline}"
     ours = f"{plane.data}; {plane.size}"
     return Difference(f"data of {plane.where}", theirs, ours)
 

@@ -89,7 +89,7 @@ class Curves(NamedTuple):
     @property
     def lengths(self) -> tuple[int, ...]:
         """Segments in a document."""
-        return self.by_references[1].asked.lengths
+        return self.by_references[1].asked_settings.lengths
 
     def values(self, measure: str, references: int = 1, dimension: str = "") -> list[float]:
         """Return a curve of Spearman's coefficients, as means over combinations of references."""
@@ -187,7 +187,7 @@ def _curves(one: Counterpart, request: Request) -> Curves:
         )
         for number in one.references
     }
-    names = dict(zip(named, by_references[1].asked.metrics, strict=True))
+    names = dict(zip(named, by_references[1].asked_settings.metrics, strict=True))
     return Curves(one, by_references, names, described(evalset))
 
 
@@ -269,7 +269,7 @@ def _conclusion(
 
     A shuffle in which a correlation is undefined gives none.
     """
-    repeats = curves.by_references[1].asked.repeats
+    repeats = curves.by_references[1].asked_settings.repeats
     shuffles = [curves._replace(shuffle=shuffle) for shuffle in range(repeats)]
     undefined = sum(not shuffle.is_defined for shuffle in shuffles)
     holding = sum(shuffle.is_defined and holds(shuffle) for shuffle in shuffles)

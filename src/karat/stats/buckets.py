@@ -17,37 +17,39 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 
 BUCKETS = 4096
-MOST_ROWS = 2_000_000
+MAX_ROWS = 2_000_000
 """Segments of all systems whose rows are kept; where there are more, buckets are."""
-MOST_BUCKETS = 1 << 16
+MAX_BUCKETS = 1 << 16
 
 
-def as_buckets(rows: int, asked: int | None) -> int | None:
+def resolve_buckets(rows: int, requested: int | None) -> int | None:
     """Return the number of buckets for so many rows: as asked for; none if rows are kept.
 
     Asked for 0, rows are kept, however many there are.
     """
-    if asked is None:
-        return BUCKETS if rows > MOST_ROWS else None
-    if asked == 0:
+    if requested is None:
+        return BUCKETS if rows > MAX_ROWS else None
+    if requested == 0:
         return None
-    if not isinstance(asked, int) or not 2 <= asked <= MOST_BUCKETS:
-        raise InputError(f"buckets={asked}: expected 2 to {MOST_BUCKETS:,}, or 0 for none")
-    return asked
+    if not isinstance(requested, int) or not 2 <= requested <= MAX_BUCKETS:
+        raise InputError(f"buckets={requested}: expected 2 to {MAX_BUCKETS:,}, or 0 for none")
+    return requested
 
 
 def check_filled(segments: int, buckets: int, system: str) -> None:
     """Refuse fewer segments than buckets: most of them would be empty."""
     if segments < buckets:
-        told = f"system {system} has {segments:,} segments, fewer than the {buckets:,} buckets"
-        do = "ask for fewer (--buckets N), or for none, so that all rows are kept (--buckets 0)"
-        raise InputError(f"{told} that would be resampled: {do}")
+        problem = f"system {system} has {segments:,} segments, fewer than the {buckets:,} buckets"
+        advice = "ask for fewer (--buckets N), or for none, so that all rows are kept (--buckets 0)"
+        raise InputError(f"{problem} that would be resampled: {advice}")
 
 
 def bucket_of(hashes: Ints, buckets: int) -> NDArray[np.int32]:
     """Return the bucket of each hash."""
-    found: NDArray[np.int32] = (hashes.view(np.uint64) % np.uint64(buckets)).astype(np.int32)
-    return found
+    buckets_of_hashes: NDArray[np.int32] = (hashes.view(np.uint64) % np.uint64(buckets)).astype(
+        np.int32
+    )
+    return buckets_of_hashes
 
 
 def bucket_of_rows(first: int, rows: int, buckets: int) -> NDArray[np.int32]:
@@ -84,7 +86,7 @@ def add_cells(total: Ints | None, part: CellSums, cells: int) -> Ints:
     return total
 
 
-def joined_cells(parts: Sequence[CellSums], cells: int) -> Ints:
+def join_cells(parts: Sequence[CellSums], cells: int) -> Ints:
     """Return the sums of all cells, from at least one part of them."""
     total = None
     for part in parts:

@@ -17,9 +17,9 @@ from karat.arrays import ArrayLike, Floats, Ints, NDArray, as_floats, np
 from karat.errors import InputError
 from karat.progress import Stop, current_stop
 from karat.registry import Registry, make_check
-from karat.stats.distributions import FEWEST, p_of_r, p_of_tau
+from karat.stats.distributions import MIN_POINTS, p_of_r, p_of_tau
 from karat.stats.exchanges import MAX_EXACT_CELLS, Exchanges, Permutation
-from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, Times, cells_of_rows
+from karat.stats.grouped import LinesOfGroups, OfPairs, Pairs, PairsOfGroups, cells_of_rows
 from karat.stats.resampling import Copies, count_copies
 from karat.stats.soft_pairwise import ScoreSums, exchange_soft, soft_pairwise_accuracy
 
@@ -34,10 +34,10 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     cells = cells_of_rows(~np.isnan(human))
     h, a, b = (cells.of(x) for x in (human, first, second))
     stop = current_stop()
-    one, other = (calibrate(human, x, stop).epsilon for x in (first, second))
-    if np.isnan(one):
+    first_epsilon, second_epsilon = (calibrate(human, x, stop).epsilon for x in (first, second))
+    if np.isnan(first_epsilon):
         return tried.undefined()
-    right = _kernel.right_pairs(h, a, b, cells.offsets, one, other, stop.check)
+    right = _kernel.right_pairs(h, a, b, cells.offsets, first_epsilon, second_epsilon, stop.check)
     points = np.diff(cells.offsets)
     pairs = points * (points - 1) // 2
     sizes = np.unique(pairs[pairs > 0])
@@ -46,25 +46,27 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
     coins = by_size.sum(axis=1)
     exact = int(coins.sum()) <= MAX_EXACT_CELLS
-    found = _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
-    return tried.counted(delta, found, exact)
+    differences = (
+        _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
+    )
+    return tried.summarize(delta, differences, exact)
 
 
 def _every_difference(coins: Ints, weights: Floats) -> Floats:
     """The difference of accuracies for each way in which few coins can fall."""
-    own = np.repeat(weights, coins)
-    ways = np.arange(1 << len(own))[:, None] >> np.arange(len(own)) & 1
-    return np.asarray(((2 * ways - 1) * own).sum(axis=1))
+    coin_weights = np.repeat(weights, coins)
+    outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
+    return np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
 
 
 def _differences(coins: Ints, weights: Floats, tried: Exchanges) -> Floats:
     """The difference of accuracies in each trial: so many coins for each size of groups."""
     rng = np.random.default_rng(tried.seed)
-    found = np.zeros(tried.trials)
+    differences = np.zeros(tried.trials)
     for number, weight in zip(coins.tolist(), weights, strict=True):
-        found += (2 * heads(number, rng.random(tried.trials)) - number) * weight
+        differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
     tried.progress(tried.trials, tried.trials, "permuting")
-    return found
+    return differences
 
 
 def heads(coins: int, shares: Floats) -> Ints:
@@ -85,7 +87,7 @@ def heads(coins: int, shares: Floats) -> Ints:
 BAND = 1 << 18  # pairs that are in memory at once, 24 bytes each
 
 
-class Calibration(NamedTuple):
+class TieCalibration(NamedTuple):
     """The best threshold and its accuracy, and what it was found on."""
 
     epsilon: float
@@ -97,7 +99,7 @@ class Calibration(NamedTuple):
 
 def calibrate(
     human: ArrayLike, metric: ArrayLike, stop: Stop | None = None, copies: Ints | None = None
-) -> Calibration:
+) -> TieCalibration:
     """Calibrate on the rows of two matrices, or on two vectors; NaN is left out.
 
     O(p log p) in the number p of pairs within rows, in memory for a fixed number of them.
@@ -120,11 +122,10 @@ def calibrate(
     )
     if not groups:
         epsilon = accuracy = float("nan")
-    return Calibration(epsilon, accuracy, groups, len(h) - groups, pairs)
+    return TieCalibration(epsilon, accuracy, groups, len(h) - groups, pairs)
 
 
 Rows = Callable[[Floats, Floats], Floats]
-Drawn = Callable[[Floats, Floats, Times], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
 Together = Callable[[Floats, Floats, Ints | None], Groups]
 
@@ -165,13 +166,16 @@ def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] =
     if both.all() and both.shape[1]:
         return rows(human, metric)
     sizes = both.sum(axis=1)
-    found = np.full((len(human), *width), np.nan)
+    values = np.full((len(human), *width), np.nan)
     for size in np.unique(sizes[sizes > 0]):
-        here = sizes == size
-        shape = int(here.sum()), int(size)
-        h, m = human[here][both[here]].reshape(shape), metric[here][both[here]].reshape(shape)
-        found[here] = rows(h, m)
-    return found
+        of_size = sizes == size
+        shape = int(of_size.sum()), int(size)
+        h, m = (
+            human[of_size][both[of_size]].reshape(shape),
+            metric[of_size][both[of_size]].reshape(shape),
+        )
+        values[of_size] = rows(h, m)
+    return values
 
 
 @dataclass(frozen=True)
@@ -191,8 +195,10 @@ class Pooled:
 
     def total(self, parts: Floats, times: Floats | None = None) -> Floats:
         """Return the statistic of draws x groups x parts; `times` says how often a group counts."""
-        known = np.nan_to_num(parts)  # a group without points has no parts
-        return self.value((known if times is None else known * times[:, :, None]).sum(axis=1))
+        defined_parts = np.nan_to_num(parts)  # a group without points has no parts
+        return self.value(
+            (defined_parts if times is None else defined_parts * times[:, :, None]).sum(axis=1)
+        )
 
 
 @dataclass(frozen=True)
@@ -208,10 +214,9 @@ class Statistic:
 
     The third argument is for resamples: in each row, the pairs of copies of one point.
     """
-    drawn: Drawn | None = None  # of many draws of the same points, where that is quicker
     grouped: PairsOfGroups | LinesOfGroups | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
-    behind: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
+    of_segments: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
@@ -240,12 +245,7 @@ class Statistic:
     @property
     def tested(self) -> bool:
         """True if metrics can be compared by exchanges."""
-        return self.test is not None or (self.sign > 0 and self.behind is None)
-
-    @property
-    def drawn_groups(self) -> Drawn | None:
-        """Faster routine for many draws of the points of one group, if there is one."""
-        return None if self.pooled else self.drawn
+        return self.test is not None or (self.sign > 0 and self.of_segments is None)
 
     def each_group(self, human: Floats, metric: Floats) -> Floats:
         """Return what each row, a group, has: its value, or its parts where groups are pooled."""
@@ -279,12 +279,12 @@ class Statistic:
         if self.pooled:
             used = int((np.nan_to_num(values) != 0).any(axis=1).sum())
             return float(self.pooled.total(values[None])[0]), used, len(values) - used
-        known = values[~np.isnan(values)]
-        mean = float(known.mean()) if len(known) else float("nan")
-        return mean, len(known), len(values) - len(known)
+        defined_values = values[~np.isnan(values)]
+        mean = float(defined_values.mean()) if len(defined_values) else float("nan")
+        return mean, len(defined_values), len(values) - len(defined_values)
 
     def _check_points(self) -> None:
-        if self.behind is not None:  # of points alone it would be another statistic
+        if self.of_segments is not None:  # of points alone it would be another statistic
             raise InputError(f"{self.name} is of matrices: choose the level system or system-mean")
 
 
@@ -334,7 +334,7 @@ def _p_of(rows: Rows) -> Callable[[Floats, Floats], float]:
     return lambda h, m: p_of_r(float(rows(h[None], m[None])[0]), len(h))
 
 
-MOST_ORDERED = 7
+MAX_PERMUTED_POINTS = 7
 """Points whose orders are all tried: 5,040 of them."""
 
 
@@ -343,19 +343,18 @@ def _p_of_spearman(human: Floats, metric: Floats) -> float:
 
     Of n points in perfect order t is infinite; 2 of the n! orders are as perfect, or more in ties.
     """
-    if len(human) > MOST_ORDERED:
+    if len(human) > MAX_PERMUTED_POINTS:
         return p_of_r(float(_spearman_rows(human[None], metric[None])[0]), len(human))
     orders = np.array(list(permutations(metric)))
     rho = np.abs(_spearman_rows(np.tile(human, (len(orders), 1)), orders))
-    known = len(human) >= FEWEST and not np.isnan(rho[0])
-    return float((rho >= rho[0] - SLACK).mean()) if known else float("nan")
+    is_defined = len(human) >= MIN_POINTS and not np.isnan(rho[0])
+    return float((rho >= rho[0] - SLACK).mean()) if is_defined else float("nan")
 
 
 pearson = Statistic(
     "pearson",
     pearson_rows,
     "Pearson's r: how close to a rising straight line",
-    drawn=_kernel.drawn_pearson,
     grouped=LinesOfGroups(),
     p_value=_p_of(pearson_rows),
 )
@@ -369,7 +368,6 @@ r_squared = Statistic(
     "r2",
     lambda h, m: pearson_rows(h, m) ** 2,
     "R^2: share of the variance explained by a line",
-    drawn=lambda h, m, times: _kernel.drawn_pearson(h, m, times) ** 2,
     grouped=LinesOfGroups(squared=True),
     p_value=_p_of(pearson_rows),
     lowest=0.0,
@@ -400,17 +398,11 @@ def _of_pairs(
         pairs[:, 4] -= copies.pairs  # copies of one point are tied in both scores
         return of([*pairs.T], copies.points.astype(np.float64))
 
-    def drawn(human: Floats, metric: Floats, times: Times) -> Floats:
-        pairs = _kernel.drawn_pair_counts(human, metric, times)
-        return of([*pairs.astype(np.float64).T], (times > 0).sum(axis=1).astype(np.float64))
-
-    grouped = PairsOfGroups(of)
     return Statistic(
         name,
         rows,
         help,
-        drawn=drawn,
-        grouped=grouped,
+        grouped=PairsOfGroups(of),
         p_value=p_value,
         lowest=lowest,
         resampled=resampled,
@@ -477,13 +469,24 @@ soft_accuracy = Statistic(
     "spa",
     pairwise_accuracy.rows,
     "soft pairwise accuracy: pairs of systems, as sure as humans are",
-    behind=lambda human, metric, score: soft_pairwise_accuracy(human, metric, score=score).value,
+    of_segments=lambda human, metric, score: (
+        soft_pairwise_accuracy(human, metric, score=score).value
+    ),
     test=exchange_soft,
     lowest=0.0,
 )
 
-_OWN = (pearson, spearman, tau_b, tau_c, tau_23, r_squared, rmse, pairwise_accuracy)
-_POOLED = {
+_UNGROUPED_STATISTICS = (
+    pearson,
+    spearman,
+    tau_b,
+    tau_c,
+    tau_23,
+    r_squared,
+    rmse,
+    pairwise_accuracy,
+)
+_POOLED_STATISTICS = {
     "kendall-like": "karat.stats.pooled:any_difference",
     "darr": "karat.stats.pooled:darr",
     "pdp": "karat.stats.pooled:pairwise_difference_pearson",
@@ -492,7 +495,10 @@ _POOLED = {
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
-    {**{one.name: one for one in (*_OWN, calibrated_accuracy, soft_accuracy)}, **_POOLED},
+    {
+        **{one.name: one for one in (*_UNGROUPED_STATISTICS, calibrated_accuracy, soft_accuracy)},
+        **_POOLED_STATISTICS,
+    },
     check=make_check(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
 )
 

@@ -82,13 +82,13 @@ def _away_from_zero(x: float) -> float:
     return x if abs(x) > 1e-300 else 1e-300
 
 
-FEWEST = 3
+MIN_POINTS = 3
 """Points that a correlation with a p needs: any two lie on a line."""
 
 
 def p_of_r(r: float, n: int) -> float:
     """p of Pearson's r of n points, or of the rho of many; NaN where there is none."""
-    if n < FEWEST or isnan(r):
+    if n < MIN_POINTS or isnan(r):
         return nan
     left = 1 - r * r
     return 2 * student_tail(abs(r) * sqrt((n - 2) / left) if left > 0 else inf, n - 2)
@@ -102,7 +102,7 @@ def p_of_tau(human: Floats, metric: Floats) -> float:
     + sum t(t-1) sum u(u-1) / (2n(n-1)) + sum t(t-1)(t-2) sum u(u-1)(u-2) / (9n(n-1)(n-2)).
     """
     n = len(human)
-    if n < FEWEST:
+    if n < MIN_POINTS:
         return nan
     con, dis = _kernel.pair_counts(human[None], metric[None], 0.0)[0, :2].tolist()
     t, u = (np.unique(x, return_counts=True)[1].tolist() for x in (human, metric))

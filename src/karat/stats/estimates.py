@@ -49,7 +49,7 @@ from karat.stats.population import Expansion
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-MOST_BOUNDED = 1000
+MAX_BOUNDED_LABELS = 1000
 """Labels up to which the bounded form is used; with more, the corrected one does as well."""
 
 Family = TypeVar("Family", bound="IntervalFamily")
@@ -297,7 +297,7 @@ def _saddlepoint(scales: Floats) -> float:
     if least >= 0 or most <= 0:
         return -inf if least >= 0 else inf
     low, high, s = 1 / least, 1 / most, 0.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         tilted = scales / (1 - s * scales)
         slope, curvature = _shaped_sum(tilted), _shaped_sum(tilted * tilted)
         low, high = (low, s) if slope > 0 else (s, high)
@@ -315,7 +315,7 @@ def _saddlepoint(scales: Floats) -> float:
     return w + log(s * spread / w) / w
 
 
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 
 
 def _shaped_sum(values: Floats) -> float:
@@ -329,7 +329,7 @@ def _solve(rising: Callable[[float], float], high: float) -> float:
     if below >= 0:
         return 0.0
     before = 0.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         secant = (low * above - high * below) / (above - below)
         middle = secant if low < secant < high else (low + high) / 2
         value = rising(middle)
@@ -356,26 +356,28 @@ def unit_values(judged: Floats, sums: Floats, sizes: Floats, probability: Floats
         probability: the probability with which each unit was drawn.
     """
     if (judged == sizes).all():
-        whole: Floats = (sums / sizes[:, None]).mean(axis=0)
-        return whole
+        means: Floats = (sums / sizes[:, None]).mean(axis=0)
+        return means
     weights, n = 1 / probability, len(sizes)
     total = fsum((sizes * weights).tolist())
-    made = np.zeros(sums.shape[1:])
-    for own, values in zip(judged, sums, strict=True):
-        reach, count = fsum((own * weights).tolist()), int((own > 0).sum())
+    totals = np.zeros(sums.shape[1:])
+    for judged_counts, values in zip(judged, sums, strict=True):
+        reach, count = fsum((judged_counts * weights).tolist()), int((judged_counts > 0).sum())
         mean = (values * weights[:, None]).sum(axis=0) / reach
         factor = sqrt((1 - 1 / n) / (1 - 1 / count)) * total / reach
-        made += mean + factor * (values - own[:, None] * mean) / sizes[:, None]
-    return made / len(judged)
+        totals += mean + factor * (values - judged_counts[:, None] * mean) / sizes[:, None]
+    return totals / len(judged)
 
 
-def on_units(values: Floats, own: Ints, weights: Floats) -> Floats:
+def spread_over_units(values: Floats, indices: Ints, weights: Floats) -> Floats:
     """Return values of some units as values of more units, with the same mean and the same error.
 
-    `own` has their places among these; `weights` are those of all.
+    `indices` has their places among these; `weights` are those of all.
     """
-    mine = weights[own]
-    mean = fsum((mine * values).tolist()) / fsum(mine.tolist())
-    made = np.full(len(weights), mean)
-    made[own] = mean + fsum(weights.tolist()) / fsum(mine.tolist()) * (values - mean)
-    return made
+    unit_weights = weights[indices]
+    mean = fsum((unit_weights * values).tolist()) / fsum(unit_weights.tolist())
+    spread_values = np.full(len(weights), mean)
+    spread_values[indices] = mean + fsum(weights.tolist()) / fsum(unit_weights.tolist()) * (
+        values - mean
+    )
+    return spread_values

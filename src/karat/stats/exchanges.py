@@ -36,22 +36,26 @@ def drawn_words(
         progress(start + size, trials, "permuting")
 
 
-def exchanges(known: Flags, trials: int, seed: int = SEED) -> Iterator[Words]:
+def exchanges(has_scores: Flags, trials: int, seed: int = SEED) -> Iterator[Words]:
     """Exchanges of the cells that are known: all there are if that is so few, else random ones."""
-    return every_choice(known) if is_exact(known) else drawn_words(known.shape, trials, seed)
+    return (
+        every_choice(has_scores)
+        if is_exact(has_scores)
+        else drawn_words(has_scores.shape, trials, seed)
+    )
 
 
-def is_exact(known: Flags) -> bool:
+def is_exact(has_scores: Flags) -> bool:
     """Return True if all exchanges are gone through: 12 cells have 4,096 of them."""
-    return int(known.sum()) <= MAX_EXACT_CELLS
+    return int(has_scores.sum()) <= MAX_EXACT_CELLS
 
 
-def every_choice(known: Flags) -> Iterator[Words]:
+def every_choice(has_scores: Flags) -> Iterator[Words]:
     """Every choice of known cells once, none of them first, in batches as `drawn_words`."""
-    systems, segments = known.shape
-    choices = np.arange(1 << int(known.sum()), dtype=np.uint64)
+    systems, segments = has_scores.shape
+    choices = np.arange(1 << int(has_scores.sum()), dtype=np.uint64)
     words = np.zeros((systems * _words(segments), len(choices)), dtype=np.uint64)
-    for number, (system, segment) in enumerate(np.argwhere(known).tolist()):
+    for number, (system, segment) in enumerate(np.argwhere(has_scores).tolist()):
         bits = (choices >> np.uint64(number)) & np.uint64(1)
         words[system * _words(segments) + segment // 64] |= bits << np.uint64(segment % 64)
     for start in range(0, len(choices), TRIALS_AT_A_TIME):
@@ -87,11 +91,12 @@ def chosen_sums(words: Words, cells: Floats) -> Floats:
 
 def chosen_system_sums(words: Words, cells: Floats) -> Floats:
     """Sums of the chosen cells of each system: of systems x segments, trials x systems."""
-    own = words.reshape(len(cells), _words(cells.shape[1]), words.shape[1])
-    parts = [
-        _kernel.chosen_sums(mine, row.reshape(-1, 1)) for mine, row in zip(own, cells, strict=True)
+    words_by_system = words.reshape(len(cells), _words(cells.shape[1]), words.shape[1])
+    sums = [
+        _kernel.chosen_sums(system_words, row.reshape(-1, 1))
+        for system_words, row in zip(words_by_system, cells, strict=True)
     ]
-    return np.hstack(parts)
+    return np.hstack(sums)
 
 
 def _words(segments: int) -> int:
@@ -119,7 +124,7 @@ class Permutation(NamedTuple):
 class Exchanges(NamedTuple):
     """Cells that can be exchanged, how often that is tried, and with which seed."""
 
-    known: Flags
+    has_scores: Flags
     trials: int
     seed: int
     progress: Progress
@@ -130,21 +135,21 @@ class Exchanges(NamedTuple):
         self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
     ) -> Permutation:
         """Count the exchanges, `size` at a time, whose difference is at least `delta`."""
-        exact = is_exact(self.known)
-        total = 1 << int(self.known.sum()) if exact else self.trials
+        exact = is_exact(self.has_scores)
+        total = 1 << int(self.has_scores.sum()) if exact else self.trials
         parts, done = [np.empty(0)], 0
-        for words in exchanges(self.known, self.trials, self.seed):
+        for words in exchanges(self.has_scores, self.trials, self.seed):
             for start in range(0, words.shape[1], size):
                 parts.append(differences(words[:, start : start + size]))
                 done += len(parts[-1])
                 self.progress(done, total, "permuting")
-        return self.counted(delta, np.concatenate(parts), exact)
+        return self.summarize(delta, np.concatenate(parts), exact)
 
-    def counted(self, delta: float, found: Floats, exact: bool) -> Permutation:
+    def summarize(self, delta: float, differences: Floats, exact: bool) -> Permutation:
         """Keep the differences of all exchanges and count those that are at least `delta`."""
         if self.keep:
-            self.keep(found)
-        defined = found[~np.isnan(found)]
+            self.keep(differences)
+        defined = differences[~np.isnan(differences)]
         beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
         p = float("nan")
         if not np.isnan(delta):
@@ -153,4 +158,4 @@ class Exchanges(NamedTuple):
 
     def undefined(self) -> Permutation:
         """Return the test of metrics whose difference no exchange has."""
-        return self.counted(float("nan"), np.full(self.trials, np.nan), exact=False)
+        return self.summarize(float("nan"), np.full(self.trials, np.nan), exact=False)

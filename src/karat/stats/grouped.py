@@ -33,21 +33,21 @@ class Cells(NamedTuple):
         return matrix[self.rows, self.columns]
 
 
-def all_cells(known: Flags) -> Cells:
+def all_cells(has_scores: Flags) -> Cells:
     """Return the known cells as one group."""
-    rows, columns = np.nonzero(known)
+    rows, columns = np.nonzero(has_scores)
     return Cells(rows, columns, np.array([0, len(rows)]))
 
 
-def cells_of_rows(known: Flags) -> Cells:
+def cells_of_rows(has_scores: Flags) -> Cells:
     """Return the known cells, each row a group."""
-    rows, columns = np.nonzero(known)
-    return Cells(rows, columns, np.concatenate([[0], np.cumsum(known.sum(axis=1))]))
+    rows, columns = np.nonzero(has_scores)
+    return Cells(rows, columns, np.concatenate([[0], np.cumsum(has_scores.sum(axis=1))]))
 
 
-def cells_of_columns(known: Flags) -> Cells:
+def cells_of_columns(has_scores: Flags) -> Cells:
     """Return the known cells, each column a group."""
-    columns, rows, offsets = cells_of_rows(known.T)
+    columns, rows, offsets = cells_of_rows(has_scores.T)
     return Cells(rows, columns, offsets)
 
 
@@ -73,11 +73,11 @@ class PairsOfGroups:
 
     value: OfPairs
 
-    def drawn(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
+    def resample(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
         """Return draws x groups of cells' human and metric scores."""
         return self._values(_kernel.drawn_group_pairs(human, metric, *of.cells, *of[1:]))
 
-    def exchanged(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
+    def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
         """Return the same of the first metric after each exchange, then of the second."""
         offsets, bits, words = of
         return self._values(
@@ -97,11 +97,11 @@ class LinesOfGroups:
 
     squared: bool = False
 
-    def drawn(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
+    def resample(self, human: Floats, metric: Floats, of: DrawnCells) -> Floats:
         """Return draws x groups of cells' human and metric scores."""
         return self._values(_kernel.drawn_group_pearson(human, metric, *of.cells, *of[1:]))
 
-    def exchanged(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
+    def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
         """Return the same of the first metric after each exchange, then of the second."""
         offsets, bits, words = of
         return self._values(

@@ -24,7 +24,7 @@ class Alpha(NamedTuple):
     value: float  # NaN if undefined
     units: int  # judged by at least two
     judgements: int  # of those units
-    why: str = ""
+    reason: str = ""
 
 
 def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
@@ -37,8 +37,8 @@ def krippendorff_alpha(table: Floats, scale: str = "interval") -> Alpha:
     """
     if scale not in SCALES:
         raise InputError(f"scale {quoted(scale)}: expected one of {', '.join(SCALES)}")
-    known = ~np.isnan(table)
-    pairable = known & (known.sum(axis=0) >= 2)
+    is_judged = ~np.isnan(table)
+    pairable = is_judged & (is_judged.sum(axis=0) >= 2)
     values = table.T[pairable.T]  # unit after unit
     unit = np.nonzero(pairable.T)[0]
     units = len(np.unique(unit))
@@ -64,17 +64,17 @@ def _interval(values: Floats, unit: Positions) -> Floats:
 
 
 def _ordinal(values: Floats, unit: Positions) -> Floats:
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, value_index, counts = np.unique(values, return_inverse=True, return_counts=True)
     middles = np.cumsum(counts) - counts / 2
-    return _interval(middles[which], unit)
+    return _interval(middles[value_index], unit)
 
 
 def _nominal(values: Floats, unit: Positions) -> Floats:
     """Sums over ordered pairs of a unit of [a != b]: m^2 - sum over values of count^2."""
     _, unit = np.unique(unit, return_inverse=True)
-    _, which = np.unique(values, return_inverse=True)
-    cells, counts = np.unique(unit * (which.max() + 1) + which, return_counts=True)
-    equal = np.bincount(cells // (which.max() + 1), counts.astype(float) ** 2)
+    _, value_index = np.unique(values, return_inverse=True)
+    cells, counts = np.unique(unit * (value_index.max() + 1) + value_index, return_counts=True)
+    equal = np.bincount(cells // (value_index.max() + 1), counts.astype(float) ** 2)
     return np.bincount(unit).astype(float) ** 2 - equal
 
 
@@ -96,7 +96,7 @@ class Intraclass(NamedTuple):
     icc3k: float
     units: int
     left_out: int
-    why: str = ""
+    reason: str = ""
 
 
 def intraclass(table: Floats) -> Intraclass:
@@ -106,16 +106,16 @@ def intraclass(table: Floats) -> Intraclass:
     and E of what is left: (B - W)/(B + (k-1)W); (B - E)/(B + (k-1)E + k(J - E)/n);
     (B - E)/(B + (k-1)E); (B - W)/B; (B - E)/(B + (J - E)/n); (B - E)/B.
     """
-    whole = ~np.isnan(table).any(axis=0)
-    x = table[:, whole].T
+    is_complete = ~np.isnan(table).any(axis=0)
+    x = table[:, is_complete].T
     n, k = x.shape
-    left_out = int((~whole).sum())
-    why = "all judgements are equal" if (x == x[:1, :1]).all() else ""
+    left_out = int((~is_complete).sum())
+    reason = "all judgements are equal" if (x == x[:1, :1]).all() else ""
     if k < 2 or n < 2:
-        why = f"{n} units judged by all of {k} judges, at least 2 of each are needed"
-    if why:
+        reason = f"{n} units judged by all of {k} judges, at least 2 of each are needed"
+    if reason:
         nan = float("nan")
-        return Intraclass(nan, nan, nan, nan, nan, nan, n, left_out, why)
+        return Intraclass(nan, nan, nan, nan, nan, nan, n, left_out, reason)
     B, W, J, E = _mean_squares(x)
     return Intraclass(
         _ratio(B - W, B + (k - 1) * W),
@@ -151,7 +151,7 @@ class Kappa(NamedTuple):
     equal: float
     """The share of equal labels; NaN without a common unit."""
     units: int
-    why: str = ""
+    reason: str = ""
 
 
 def cohen_kappa(first: Floats, second: Floats) -> Kappa:
@@ -187,20 +187,22 @@ def judge_table(units: Sequence[Any], judges: Sequence[Any], values: ArrayLike) 
     if not len(units) == len(judges) == len(x):
         sizes = f"{len(units)}, {len(judges)}"
         raise InputError(f"{len(x)} values for columns of {sizes} rows: expected as many of each")
-    who, rows = _numbered(judges)
-    what, columns = _numbered(units)
-    known = ~np.isnan(x)
-    cells = rows[known] * len(what) + columns[known]
-    sums = np.bincount(cells, x[known], len(who) * len(what))
-    counts = np.bincount(cells, minlength=len(who) * len(what))
-    return JudgeTable(who, what, quotient(sums, counts).reshape(len(who), len(what)))
+    judge_names, rows = _encode(judges)
+    unit_names, columns = _encode(units)
+    is_judged = ~np.isnan(x)
+    cells = rows[is_judged] * len(unit_names) + columns[is_judged]
+    sums = np.bincount(cells, x[is_judged], len(judge_names) * len(unit_names))
+    counts = np.bincount(cells, minlength=len(judge_names) * len(unit_names))
+    return JudgeTable(
+        judge_names, unit_names, quotient(sums, counts).reshape(len(judge_names), len(unit_names))
+    )
 
 
-def _numbered(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _encode(labels: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Distinct labels in order of first sight, and the number of each row's."""
     numbers: dict[Any, int] = {}
-    found = [numbers.setdefault(label, len(numbers)) for label in labels]
-    return list(numbers), np.array(found, dtype=np.intp)
+    codes = [numbers.setdefault(label, len(numbers)) for label in labels]
+    return list(numbers), np.array(codes, dtype=np.intp)
 
 
 def distinct_judges(table: JudgeTable) -> JudgeTable:
@@ -231,24 +233,24 @@ def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[Judge
     """
     if len(systems) != len(table.units):
         raise InputError(f"{len(systems)} systems for {len(table.units)} units: expected as many")
-    names, made_by = _numbered(systems)
-    found = []
+    names, system_codes = _encode(systems)
+    pairs = []
     for i, j in combinations(range(len(table.judges)), 2):
         both = np.flatnonzero(~np.isnan(table.values[i] + table.values[j]))
         pair = table.values[[i, j]][:, both]
         if len(names) < len(systems):  # the means of each system that is there
-            members = [made_by[both] == system for system in np.unique(made_by[both])]
-            means = [[values[mine].mean() for mine in members] for values in pair]
+            members = [system_codes[both] == system for system in np.unique(system_codes[both])]
+            means = [[values[is_member].mean() for is_member in members] for values in pair]
             pair = np.array(means, np.float64).reshape(2, -1)
         r = pearson(*pair) if pair.shape[1] > 1 else float("nan")
-        found.append(JudgePair(table.judges[i], table.judges[j], r, pair.shape[1]))
-    return found
+        pairs.append(JudgePair(table.judges[i], table.judges[j], r, pair.shape[1]))
+    return pairs
 
 
-LEAST_GAP = 0.2
-FEWEST_COMPARED = 3
+MIN_GAP = 0.2
+MIN_COMPARED_JUDGES = 3
 """Comparable judges from which on one can be flagged."""
-LEAST_SHARED = 2
+MIN_SHARED_UNITS = 2
 
 
 class Standing(NamedTuple):
@@ -258,7 +260,7 @@ class Standing(NamedTuple):
     r: float
     n: int  # units that the judge and another judged; identical judges are no others
     flagged: bool
-    why: str
+    reason: str
     comparable: bool = True
     """True if the judge shares units with others; without, nothing can be said."""
     identical: tuple[Any, ...] = ()
@@ -278,27 +280,29 @@ def standings(table: JudgeTable) -> list[Standing]:
     """
     groups = identical_judges(table.values)
     merged = merge_judges(table.values, groups)
-    found = [_leave_one_out(table, k, groups, merged) for k in range(len(table.judges))]
-    counted = {groups[k]: one for k, one in enumerate(found) if one.comparable}
-    if len(counted) < FEWEST_COMPARED:
-        return [one._replace(flagged=False) for one in found]
-    known = np.array([one.r for one in counted.values() if not np.isnan(one.r)])
-    return [_judged(one, known) for one in found]
+    compared = [_leave_one_out(table, k, groups, merged) for k in range(len(table.judges))]
+    counted = {groups[k]: standing for k, standing in enumerate(compared) if standing.comparable}
+    if len(counted) < MIN_COMPARED_JUDGES:
+        return [standing._replace(flagged=False) for standing in compared]
+    correlations = np.array(
+        [standing.r for standing in counted.values() if not np.isnan(standing.r)]
+    )
+    return [_flag_outlier(standing, correlations) for standing in compared]
 
 
-def standing_beside(judge: Any, mine: Floats, others: Floats) -> Standing:
+def compare_with_people(judge: Any, judge_values: Floats, other_values: Floats) -> Standing:
     """Compare a judge with the mean of others (judges x units), who never stands apart from them.
 
     For a judge who is none of them, such as a model beside people. Identical others count as one.
     """
-    means = _means(merge_judges(others, identical_judges(others)))
-    n = int((~np.isnan(mine + means)).sum())
-    if n < LEAST_SHARED:
+    means = _means(merge_judges(other_values, identical_judges(other_values)))
+    n = int((~np.isnan(judge_values + means)).sum())
+    if n < MIN_SHARED_UNITS:
         shared = "no overlap" if n == 0 else f"an overlap of {n}"
-        why = f"{shared} with people: cannot be compared"
-        return Standing(judge, float("nan"), n, False, why, False)
-    why = why_undefined(means, mine, ("the means of people", "the judge's scores"))
-    return Standing(judge, pearson(means, mine), n, False, why)
+        reason = f"{shared} with people: cannot be compared"
+        return Standing(judge, float("nan"), n, False, reason, False)
+    reason = why_undefined(means, judge_values, ("the means of people", "the judge's scores"))
+    return Standing(judge, pearson(means, judge_values), n, False, reason)
 
 
 def _means(values: Floats) -> Floats:
@@ -306,42 +310,46 @@ def _means(values: Floats) -> Floats:
     return quotient(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
 
 
-def _leave_one_out(table: JudgeTable, k: int, same: Sequence[int], merged: Floats) -> Standing:
-    others = merged[[group != same[k] for group in dict.fromkeys(same)]]
-    means = _means(others)
-    mine = table.values[k]
-    both = ~np.isnan(mine + means)
+def _leave_one_out(table: JudgeTable, k: int, groups: Sequence[int], merged: Floats) -> Standing:
+    other_values = merged[[group != groups[k] for group in dict.fromkeys(groups)]]
+    means = _means(other_values)
+    judge_values = table.values[k]
+    both = ~np.isnan(judge_values + means)
     n = int(both.sum())
-    twins = tuple(judge for j, judge in enumerate(table.judges) if j != k and same[j] == same[k])
-    if n < LEAST_SHARED:
+    twins = tuple(
+        judge for j, judge in enumerate(table.judges) if j != k and groups[j] == groups[k]
+    )
+    if n < MIN_SHARED_UNITS:
         shared = "no overlap" if n == 0 else f"an overlap of {n}"
-        why = f"{shared} with {'further' if twins else 'other'} judges: cannot be compared"
-        why = why if len(table.judges) > 1 else "one judge: cannot be compared"
-        return Standing(table.judges[k], float("nan"), n, False, why, False, twins)
-    why = why_undefined(means, mine, ("the others' means", "the judge's scores"))
-    stuck = _stuck(mine[both], others[:, both])
-    return Standing(table.judges[k], pearson(means, mine), n, stuck, why, True, twins)
+        reason = f"{shared} with {'further' if twins else 'other'} judges: cannot be compared"
+        reason = reason if len(table.judges) > 1 else "one judge: cannot be compared"
+        return Standing(table.judges[k], float("nan"), n, False, reason, False, twins)
+    reason = why_undefined(means, judge_values, ("the others' means", "the judge's scores"))
+    stuck = _is_stuck(judge_values[both], other_values[:, both])
+    return Standing(table.judges[k], pearson(means, judge_values), n, stuck, reason, True, twins)
 
 
-def _stuck(mine: Floats, others: Floats) -> bool:
+def _is_stuck(judge_values: Floats, other_values: Floats) -> bool:
     """Return whether one value for everything is unlikely if a judge judges as the others do."""
-    if not len(mine) or (mine != mine[0]).any():
+    if not len(judge_values) or (judge_values != judge_values[0]).any():
         return False
-    given = others[~np.isnan(others)]
-    share = np.unique(given, return_counts=True)[1].max() / len(given)
-    return bool(power(share, len(mine)) < LEAST_CHANCE)
+    known_values = other_values[~np.isnan(other_values)]
+    share = np.unique(known_values, return_counts=True)[1].max() / len(known_values)
+    return bool(power(share, len(judge_values)) < LEAST_CHANCE)
 
 
-def _judged(one: Standing, everyone: Floats) -> Standing:
-    if np.isnan(one.r) or one.n <= 3:
-        return one
-    gap = float(np.median(everyone)) - one.r
+def _flag_outlier(standing: Standing, everyone: Floats) -> Standing:
+    if np.isnan(standing.r) or standing.n <= 3:
+        return standing
+    gap = float(np.median(everyone)) - standing.r
     z = _fisher(everyone)
     spread = 1.4826 * float(np.median(np.abs(z - np.median(z))))
-    below = np.median(z) - _fisher(np.array(one.r))
-    if gap > LEAST_GAP and below > 3 * max(spread, float(1 / np.sqrt(one.n - 3))):
-        return one._replace(flagged=True, why=f"r is {gap:.2f} below the median of all judges")
-    return one
+    below = np.median(z) - _fisher(np.array(standing.r))
+    if gap > MIN_GAP and below > 3 * max(spread, float(1 / np.sqrt(standing.n - 3))):
+        return standing._replace(
+            flagged=True, reason=f"r is {gap:.2f} below the median of all judges"
+        )
+    return standing
 
 
 def _fisher(r: Floats) -> Floats:

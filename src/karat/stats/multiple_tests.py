@@ -33,10 +33,10 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 def _corrected(p_values: ArrayLike, rising: Callable[[Floats, int], Floats]) -> Floats:
     """Correct the p-values in rising order; a NaN stays one and does not count."""
     p = np.asarray(p_values, float)
-    flat, found = p.ravel(), np.full(p.size, np.nan)
+    flat, corrected = p.ravel(), np.full(p.size, np.nan)
     order = np.argsort(flat, kind="stable")[: int((~np.isnan(flat)).sum())]
-    found[order] = np.minimum(rising(flat[order], len(order)), 1)
-    return found.reshape(p.shape)
+    corrected[order] = np.minimum(rising(flat[order], len(order)), 1)
+    return corrected.reshape(p.shape)
 
 
 CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
@@ -55,11 +55,11 @@ def single_level(correction: str, corrected: ArrayLike, level: float) -> float:
     intervals are those of Benjamini and Yekutieli (2005). A NaN does not count.
     """
     p = np.asarray(corrected, float)
-    tests, decided = int((~np.isnan(p)).sum()), int((p < level).sum())
+    tests, n_decided = int((~np.isnan(p)).sum()), int((p < level).sum())
     if correction == "holm":
-        return level / max(tests - decided, 1)
+        return level / max(tests - n_decided, 1)
     if correction == "bh":
-        return level * max(decided, 1) / max(tests, 1)
+        return level * max(n_decided, 1) / max(tests, 1)
     return level
 
 
@@ -92,9 +92,12 @@ def simultaneous_intervals(draws: Floats, level: float = 0.95) -> list[tuple[flo
     """
     ordered, total = np.sort(draws, axis=1), draws.shape[1]
     depths = np.full(total, int(total * (1 - level) / 2 + 1e-9))
-    for own, values in zip(ordered, draws, strict=True):
-        least = np.searchsorted(own, values, side="right") - 1
-        most = total - 1 - np.searchsorted(own, values, side="left")
+    for sorted_values, values in zip(ordered, draws, strict=True):
+        least = np.searchsorted(sorted_values, values, side="right") - 1
+        most = total - 1 - np.searchsorted(sorted_values, values, side="left")
         depths = np.minimum(depths, np.minimum(least, most))
     cut = int(np.sort(depths)[int(total * (1 - level) + 1e-9)])
-    return [(float(own[cut]), float(own[total - 1 - cut])) for own in ordered]
+    return [
+        (float(sorted_values[cut]), float(sorted_values[total - 1 - cut]))
+        for sorted_values in ordered
+    ]

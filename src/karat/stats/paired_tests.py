@@ -52,7 +52,7 @@ class Triple(NamedTuple):
     second: Floats
 
     @property
-    def known(self) -> Flags:
+    def has_scores(self) -> Flags:
         """The cells that all have."""
         return ~np.isnan(self.human)
 
@@ -81,15 +81,15 @@ def perm_both_pearson(of: Triple, tried: Exchanges) -> Permutation:
     With g = human, standardised, and n cells, r = sum(g m) / sqrt(n sum(m^2) - sum(m)^2), and each
     sum after an exchange is the sum before and the chosen cells' differences.
     """
-    g, n = _standard(of.human), int(of.known.sum())
+    g, n = _standard(of.human), int(of.has_scores.sum())
     before, after = (np.nan_to_num(np.stack([m, m * m, g * m], axis=-1)) for m in of[1:])
-    sums, others = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
+    first_sums, second_sums = before.sum(axis=(0, 1)), after.sum(axis=(0, 1))
 
     def differences(words: Words) -> Floats:
         moved = chosen_sums(words, after - before)
-        return _r(sums + moved, n) - _r(others - moved, n)
+        return _r(first_sums + moved, n) - _r(second_sums - moved, n)
 
-    return tried.test(float(_r(sums, n) - _r(others, n)), differences)
+    return tried.test(float(_r(first_sums, n) - _r(second_sums, n)), differences)
 
 
 def _r(sums: Floats, n: int) -> Floats:
@@ -100,18 +100,20 @@ def _r(sums: Floats, n: int) -> Floats:
 
 def perm_both_system_pearson(of: Triple, tried: Exchanges) -> Permutation:
     """Test Pearson's r of the systems' mean scores."""
-    kept = of.known.any(axis=1)
-    counts = of.known.sum(axis=1)[kept]
-    human, ones, others = (np.nansum(x, axis=1)[kept] for x in of)
+    has_cells = of.has_scores.any(axis=1)
+    counts = of.has_scores.sum(axis=1)[has_cells]
+    human, first_sums, second_sums = (np.nansum(x, axis=1)[has_cells] for x in of)
     means = (human / counts).reshape(1, -1)
     gaps = np.nan_to_num(of.second - of.first)
 
     def difference(moved: Floats) -> Floats:
-        x, y = (ones + moved) / counts, (others - moved) / counts
+        x, y = (first_sums + moved) / counts, (second_sums - moved) / counts
         return pearson_rows(means, x) - pearson_rows(means, y)
 
     delta = float(difference(np.zeros((1, len(counts))))[0])
-    return tried.test(delta, lambda words: difference(chosen_system_sums(words, gaps)[:, kept]))
+    return tried.test(
+        delta, lambda words: difference(chosen_system_sums(words, gaps)[:, has_cells])
+    )
 
 
 def paired_permutation(
@@ -123,10 +125,10 @@ def paired_permutation(
 ) -> Permutation:
     """Test that the mean of `first` is above that of `second` by exchanging pairs."""
     gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
-    known = np.ones(gaps.shape[:2], dtype=bool)
+    has_pair = np.ones(gaps.shape[:2], dtype=bool)
     n = max(1, gaps.shape[1])
     total = float(gaps.sum()) if gaps.size else float("nan")
-    return Exchanges(known, trials, seed, progress).test(
+    return Exchanges(has_pair, trials, seed, progress).test(
         total / n, lambda words: (total - 2 * chosen_sums(words, gaps)[:, 0]) / n
     )
 
@@ -143,10 +145,10 @@ def standardised(human: Floats, first: Floats, second: Floats) -> Triple:
 
 def _standard(scores: Floats) -> Floats:
     """Mean 0 and standard deviation 1; a constant becomes 0, so that it correlates with nothing."""
-    known = scores[~np.isnan(scores)]
-    if not len(known) or (known == known[0]).all():
+    defined_scores = scores[~np.isnan(scores)]
+    if not len(defined_scores) or (defined_scores == defined_scores[0]).all():
         return np.where(np.isnan(scores), np.nan, 0.0)
-    moved: Floats = scores - known.mean()
+    moved: Floats = scores - defined_scores.mean()
     return moved / float(np.sqrt(np.nanmean(moved**2)))
 
 
@@ -173,8 +175,8 @@ def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
     if not len(h) == len(a) == len(b):
         sizes = f"{len(h)} human scores, {len(a)} and {len(b)} metric scores"
         raise InputError(f"{sizes}: expected as many of each")
-    known = ~np.isnan(h + a + b)
-    h, a, b = h[known], a[known], b[known]
+    is_complete = ~np.isnan(h + a + b)
+    h, a, b = h[is_complete], a[is_complete], b[is_complete]
     return williams_of(pearson(h, a), pearson(h, b), pearson(a, b), len(h))
 
 

@@ -47,8 +47,8 @@ def _difference_parts(human: Floats, metric: Floats) -> Floats:
     """
     h, m = deviations(human), deviations(metric)
     sums = [(x * y).sum(axis=1) for x, y in ((h, m), (h, h), (m, m))]
-    found: Floats = human.shape[1] * np.stack(sums, axis=-1)
-    return found
+    pair_sums: Floats = human.shape[1] * np.stack(sums, axis=-1)
+    return pair_sums
 
 
 def _uncentred_r(sums: Floats) -> Floats:

@@ -43,19 +43,19 @@ class Design:
 
     def probabilities(self, units: Ints, population: int) -> Floats:
         """Return the probability of each labelled unit; that of equal ones is n / N."""
-        known = self.probability[units]
-        number, before = self.round[units], 0
-        for one in np.unique(number).tolist():
-            mine = number == one
-            equal = int(mine.sum()) / max(population - before, 1)
-            known = np.where(mine & np.isnan(known), equal, known)
-            before += int(mine.sum())
-        return known
+        probabilities = self.probability[units]
+        round_of_unit, before = self.round[units], 0
+        for number in np.unique(round_of_unit).tolist():
+            in_round = round_of_unit == number
+            equal = int(in_round.sum()) / max(population - before, 1)
+            probabilities = np.where(in_round & np.isnan(probabilities), equal, probabilities)
+            before += int(in_round.sum())
+        return probabilities
 
     def weights(self, units: Ints, population: int) -> Floats:
         """Return m / pi of labelled units."""
-        found: Floats = self.sizes[units] / self.probabilities(units, population)
-        return found
+        unit_weights: Floats = self.sizes[units] / self.probabilities(units, population)
+        return unit_weights
 
 
 class Expansion(NamedTuple):
@@ -84,47 +84,47 @@ class Expansion(NamedTuple):
         return _sum(z * z * z) / n / (variance * sqrt(variance)) if variance > 0 else 0.0
 
 
-def expand(values: Floats, units: Ints, design: Design, population: Ints) -> Expansion:
+def estimate_mean(values: Floats, units: Ints, design: Design, population: Ints) -> Expansion:
     """Return the mean over a population of units from the values of those that were labelled."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
     total = _sum(design.sizes[population])
-    known = known_size = mean = 0.0
+    labelled_total = labelled_size = mean = 0.0
     deviations, plain, weight = np.zeros((3, n))
     numbers = design.round[units]
     rounds = np.unique(numbers).tolist()
-    for one in rounds:
-        mine = numbers == one
-        weights, own = sizes[mine] / probability[mine], values[mine]
-        some = float(own[0])  # equal values have this mean, without rounding
-        here = some + _sum(weights * (own - some)) / _sum(weights)
-        share = (total - known_size) / total
-        mean += int(mine.sum()) / n * (known / total + share * here)
-        weight[mine] = share * weights * int(mine.sum()) / _sum(weights)
-        z = weight[mine] * (own - here)
-        plain[mine] = z
-        deviations[mine] = z * np.sqrt(1 - probability[mine])
-        known += _sum(sizes[mine] * own)
-        known_size += _sum(sizes[mine])
+    for number in rounds:
+        in_round = numbers == number
+        weights, round_values = sizes[in_round] / probability[in_round], values[in_round]
+        first_value = float(round_values[0])  # equal values have this mean, without rounding
+        round_mean = first_value + _sum(weights * (round_values - first_value)) / _sum(weights)
+        share = (total - labelled_size) / total
+        mean += int(in_round.sum()) / n * (labelled_total / total + share * round_mean)
+        weight[in_round] = share * weights * int(in_round.sum()) / _sum(weights)
+        z = weight[in_round] * (round_values - round_mean)
+        plain[in_round] = z
+        deviations[in_round] = z * np.sqrt(1 - probability[in_round])
+        labelled_total += _sum(sizes[in_round] * round_values)
+        labelled_size += _sum(sizes[in_round])
     fraction = _sum(weight * weight * probability) / _sum(weight * weight)
     return Expansion(mean, deviations, plain, n - len(rounds), fraction)
 
 
-def shares(units: Ints, design: Design, population: Ints) -> Floats:
+def unit_shares(units: Ints, design: Design, population: Ints) -> Floats:
     """Return the share of each labelled unit in the mean of `expand`: mean = sum share_u v_u."""
     sizes, n = design.sizes[units], len(units)
     probability = design.probabilities(units, len(population))
     total = _sum(design.sizes[population])
     numbers = design.round[units]
-    found, before = np.zeros(n), np.zeros(n, bool)
-    for one in np.unique(numbers).tolist():
-        mine = numbers == one
-        weights, part = sizes[mine] / probability[mine], int(mine.sum()) / n
-        known = sizes[before] / total
-        found[before] += part * known
-        found[mine] = part * (1 - _sum(known)) * weights / _sum(weights)
-        before |= mine
-    return found
+    unit_shares, before = np.zeros(n), np.zeros(n, bool)
+    for number in np.unique(numbers).tolist():
+        in_round = numbers == number
+        weights, part = sizes[in_round] / probability[in_round], int(in_round.sum()) / n
+        labelled_shares = sizes[before] / total
+        unit_shares[before] += part * labelled_shares
+        unit_shares[in_round] = part * (1 - _sum(labelled_shares)) * weights / _sum(weights)
+        before |= in_round
+    return unit_shares
 
 
 def _sum(values: Floats) -> float:
@@ -144,7 +144,7 @@ class Labelled:
     """People's values, systems x units; NaN where there is none."""
     x: Floats
     """Judges' values of the same outputs, systems x units x judges."""
-    every: Floats
+    all_values: Floats
     """Judges' values of all outputs of each unit, systems x units x judges."""
     sizes: Floats
     """The size of each unit, systems x units; 0 where the system has no output."""
@@ -153,15 +153,15 @@ class Labelled:
 
     def with_columns(self, x: Floats, every: Floats) -> Labelled:
         """Return the same labels with other values beside them."""
-        return replace(self, x=x, every=every)
+        return replace(self, x=x, all_values=every)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of some values, systems x units, over each system's population."""
-        found: Floats = exact_sum(values * self.sizes) / exact_sum(self.sizes)
-        return found
+        population_means: Floats = exact_sum(values * self.sizes) / exact_sum(self.sizes)
+        return population_means
 
     @property
-    def known(self) -> Flags:
+    def is_labelled(self) -> Flags:
         """Systems x units: whether there is a label."""
         return ~np.isnan(self.y)
 
@@ -171,7 +171,7 @@ class Prediction(NamedTuple):
 
     units: Floats
     """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
-    every: Floats
+    all_outputs: Floats
     """lambda f, or lambda m, of all outputs of each unit."""
     means: Floats
     """The mean of `every` over the population of each system."""
@@ -194,113 +194,124 @@ class Moments(NamedTuple):
     yy: float
 
 
-def moments(given: Labelled, rows: Flags) -> Moments:
+def moments(labelled: Labelled, rows: Flags) -> Moments:
     """Return the moments of some labelled values: systems x units that are marked."""
-    k, _, p = given.x.shape
+    k, _, p = labelled.x.shape
     xx, xy, yy = np.zeros((p, p)), np.zeros(p), []
     for system in range(k):
-        mine = np.flatnonzero(rows[system])
-        if not len(mine):
+        indices = np.flatnonzero(rows[system])
+        if not len(indices):
             continue
-        w = given.weights[system, mine]
+        w = labelled.weights[system, indices]
         w = w / (fsum(w.tolist()) / len(w))
-        x, y = _centred(given.x[system, mine], w), _centred(given.y[system, mine], w)
+        x, y = _centre(labelled.x[system, indices], w), _centre(labelled.y[system, indices], w)
         xx += product(x.T * w, x)
         xy += product(x.T * w, y)
         yy.append(fsum((w * y * y).tolist()))
     return Moments(xx, xy, fsum(yy))
 
 
-def _centred(values: Floats, weights: Floats) -> Floats:
-    found: Floats = values - product(weights, values) / len(weights)
-    return found
+def _centre(values: Floats, weights: Floats) -> Floats:
+    centred: Floats = values - product(weights, values) / len(weights)
+    return centred
 
 
-def tuned(given: Labelled) -> Prediction:
+def tune_prediction(labelled: Labelled) -> Prediction:
     """Return the prediction of one judge: lambda times its value."""
-    found = moments(given, given.known)
-    spread, shared = float(found.xx[0, 0]), float(found.xy[0])
+    sums = moments(labelled, labelled.is_labelled)
+    spread, shared = float(sums.xx[0, 0]), float(sums.xy[0])
     factor = shared / spread if spread > 0 else 0.0
-    r = shared / np.sqrt(spread * found.yy) if spread > 0 and found.yy > 0 else 0.0
-    units = np.where(given.known, factor * given.x[:, :, 0], 0.0)
-    every = factor * given.every[:, :, 0]
-    return Prediction(units, every, given.means(every), factor, float(r))
+    r = shared / np.sqrt(spread * sums.yy) if spread > 0 and sums.yy > 0 else 0.0
+    units = np.where(labelled.is_labelled, factor * labelled.x[:, :, 0], 0.0)
+    predicted_all = factor * labelled.all_values[:, :, 0]
+    return Prediction(units, predicted_all, labelled.means(predicted_all), factor, float(r))
 
 
-def cross_fitted(given: Labelled, folds: int = FOLDS) -> Prediction:
+def cross_fit(labelled: Labelled, folds: int = FOLDS) -> Prediction:
     """Return predictions by a ridge regression that has not seen the unit it predicts.
 
     Folds are taken from the units in their order, every tenth to the same one.
     """
-    scaled = _standardised(given)
-    known = given.known
-    units = np.flatnonzero(known.any(axis=0))
-    fold = np.zeros(given.y.shape[1], np.int64)
+    scaled = _standardise(labelled)
+    is_labelled = labelled.is_labelled
+    units = np.flatnonzero(is_labelled.any(axis=0))
+    fold = np.zeros(labelled.y.shape[1], np.int64)
     fold[units] = np.arange(len(units)) % min(folds, len(units))
-    made = [_fits(scaled, known & (fold != k)) for k in range(min(folds, len(units)))]
-    by_penalty = (np.stack(fits) for fits in zip(*made, strict=True))
-    predicted = [_predicted(scaled.x, fits, fold) for fits in by_penalty]
-    errors = [_error(given, one) for one in predicted]
+    fits_by_fold = [_fits(scaled, is_labelled & (fold != k)) for k in range(min(folds, len(units)))]
+    by_penalty = (np.stack(fits) for fits in zip(*fits_by_fold, strict=True))
+    predicted = [_predict(scaled.x, fits, fold) for fits in by_penalty]
+    errors = [_error(labelled, prediction) for prediction in predicted]
     best = int(np.argmin(errors))
-    chosen = np.stack([fits[best] for fits in made])
-    return _power_tuned(given, scaled, predicted[best], chosen, fold)
+    chosen = np.stack([fits[best] for fits in fits_by_fold])
+    return _tune_power(labelled, scaled, predicted[best], chosen, fold)
 
 
-def _standardised(given: Labelled) -> Labelled:
+def _standardise(labelled: Labelled) -> Labelled:
     """Return judges' values with a standard deviation of 1; a judge that is constant stays 0."""
-    known = given.known
-    centre = given.x[known].mean(axis=0)
-    spread = given.x[known].std(axis=0)
+    is_labelled = labelled.is_labelled
+    centre = labelled.x[is_labelled].mean(axis=0)
+    spread = labelled.x[is_labelled].std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
-    x, every = ((values - centre) / scale * (spread > 0) for values in (given.x, given.every))
-    return given.with_columns(x, every)
+    x, standardised_all = (
+        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
+    )
+    return labelled.with_columns(x, standardised_all)
 
 
-def _fits(given: Labelled, rows: Flags) -> list[Floats]:
+def _fits(labelled: Labelled, rows: Flags) -> list[Floats]:
     """Return the coefficients of judges for every penalty."""
-    found, n = moments(given, rows), int(rows.sum())
-    unit = np.eye(len(found.xy)) * n
-    return [solve_symmetric(found.xx + penalty * unit, found.xy) for penalty in PENALTIES]
+    sums, n = moments(labelled, rows), int(rows.sum())
+    unit = np.eye(len(sums.xy)) * n
+    return [solve_symmetric(sums.xx + penalty * unit, sums.xy) for penalty in PENALTIES]
 
 
-def _predicted(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
+def _predict(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
     """Return systems x units, each unit predicted by the fit to the other folds."""
-    return np.stack([(own * coefficients[fold]).sum(axis=1) for own in x])
+    return np.stack([(judge_values * coefficients[fold]).sum(axis=1) for judge_values in x])
 
 
-def _error(given: Labelled, predicted: Floats) -> float:
+def _error(labelled: Labelled, predicted: Floats) -> float:
     """Return the squared error within systems."""
-    left = replace(given, y=given.y - predicted, x=given.x[:, :, :0])
-    return moments(left, given.known).yy
+    residuals = replace(labelled, y=labelled.y - predicted, x=labelled.x[:, :, :0])
+    return moments(residuals, labelled.is_labelled).yy
 
 
-def _power_tuned(
-    given: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
+def _tune_power(
+    labelled: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
 ) -> Prediction:
     """Return predictions times lambda, from 0 to 1, each tuned on the other folds."""
     column = predicted[:, :, None]
-    alone = given.with_columns(column, column)
-    factors = [tuned_factor(alone, given.known & (fold != k)) for k in range(len(coefficients))]
+    alone = labelled.with_columns(column, column)
+    factors = [
+        tuned_factor(alone, labelled.is_labelled & (fold != k)) for k in range(len(coefficients))
+    ]
     factor = np.clip(factors, 0.0, 1.0)
     fits = coefficients * factor[:, None]
-    mean_fit = product(_shares(given, fold, len(factor)), fits)
-    others = (scaled.every * mean_fit[:, None]).sum(axis=2)
-    every = np.where(given.known, _predicted(scaled.every, fits, fold), others)
-    units = np.where(given.known, predicted * factor[fold], 0.0)
-    r = tuned(alone).correlation
-    return Prediction(units, every, given.means(every), float(factor.mean()), r)
+    mean_fit = product(_shares(labelled, fold, len(factor)), fits)
+    unlabelled_predictions = (scaled.all_values * mean_fit[:, None]).sum(axis=2)
+    predicted_all = np.where(
+        labelled.is_labelled, _predict(scaled.all_values, fits, fold), unlabelled_predictions
+    )
+    units = np.where(labelled.is_labelled, predicted * factor[fold], 0.0)
+    r = tune_prediction(alone).correlation
+    return Prediction(units, predicted_all, labelled.means(predicted_all), float(factor.mean()), r)
 
 
-def _shares(given: Labelled, fold: Ints, folds: int) -> Floats:
+def _shares(labelled: Labelled, fold: Ints, folds: int) -> Floats:
     """Return systems x folds: the share of each system's labels, by weight."""
-    sums = np.stack([np.bincount(fold, weights=own, minlength=folds) for own in given.weights])
-    whole = sums.sum(axis=1, keepdims=True)
-    found: Floats = sums / np.where(whole > 0, whole, 1.0)
-    return found
+    sums = np.stack(
+        [
+            np.bincount(fold, weights=system_weights, minlength=folds)
+            for system_weights in labelled.weights
+        ]
+    )
+    totals = sums.sum(axis=1, keepdims=True)
+    fold_shares: Floats = sums / np.where(totals > 0, totals, 1.0)
+    return fold_shares
 
 
-def tuned_factor(given: Labelled, rows: Flags) -> float:
+def tuned_factor(labelled: Labelled, rows: Flags) -> float:
     """Return lambda of one judge from some labels; 0 for a judge that is constant."""
-    found = moments(given, rows)
-    spread = float(found.xx[0, 0])
-    return float(found.xy[0]) / spread if spread > 0 else 0.0
+    sums = moments(labelled, rows)
+    spread = float(sums.xx[0, 0])
+    return float(sums.xy[0]) / spread if spread > 0 else 0.0

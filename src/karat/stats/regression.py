@@ -55,8 +55,8 @@ def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
     n, k = x.shape
     _check(x, y, names)
     fit = _Solution.of(x, y)
-    for name, kept in zip(names, fit.kept, strict=True):
-        if not kept > NEARLY:
+    for name, unexplained_share in zip(names, fit.unexplained_shares, strict=True):
+        if not unexplained_share > NEARLY:
             raise InputError(
                 f"{name} is a combination of the others here: their parts cannot be told apart; "
                 "leave one out"
@@ -69,8 +69,8 @@ def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:
     alone = np.divide(errors, apart, out=np.full(n, nan), where=apart > NEARLY)
     share = gaps / spread
     adjusted = 1 - share * (n - 1) / free
-    found = tuple(fit.coefficients(variance, free))
-    return LeastSquares(found, predicted, y - alone, 1 - share, adjusted, sqrt(variance))
+    coefficients = tuple(fit.coefficients(variance, free))
+    return LeastSquares(coefficients, predicted, y - alone, 1 - share, adjusted, sqrt(variance))
 
 
 def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
@@ -78,21 +78,21 @@ def left_out_predictions(x: Floats, y: Floats, groups: Ints) -> Floats:
 
     The normal equations of the others are those of all less the group's own part.
     """
-    whole = _Solution.of(x, y)
-    w = np.column_stack([np.ones(len(y)), whole.z])
-    both = np.column_stack([w, y - whole.mean])
+    full_fit = _Solution.of(x, y)
+    w = np.column_stack([np.ones(len(y)), full_fit.z])
+    both = np.column_stack([w, y - full_fit.mean])
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
     parts = (both[:, :, None] * both[:, None, :]).reshape(len(y), -1)
-    own = np.stack([np.bincount(numbers, weights=column) for column in parts.T], axis=1)
+    group_parts = np.stack([np.bincount(numbers, weights=column) for column in parts.T], axis=1)
     size = both.shape[1]
-    others = (_means(parts) * len(y) - own).reshape(-1, size, size)
-    square, right = others[:, :-1, :-1], others[:, :-1, -1:]
+    others_equations = (_means(parts) * len(y) - group_parts).reshape(-1, size, size)
+    square, right = others_equations[:, :-1, :-1], others_equations[:, :-1, -1:]
     inverse = _inverses(square)
     spread = np.diagonal(inverse, axis1=1, axis2=2) * np.diagonal(square, axis1=1, axis2=2)
     enough = np.bincount(numbers) < len(y) - size + 1
-    told = enough & ((spread > 0) & (spread < 1 / NEARLY)).all(axis=1)
-    slopes = np.where(told[:, None], product(inverse, right)[:, :, 0], nan)
-    return np.where(told[numbers], whole.mean + _row_sums(w * slopes[numbers]), nan)
+    is_determined = enough & ((spread > 0) & (spread < 1 / NEARLY)).all(axis=1)
+    slopes = np.where(is_determined[:, None], product(inverse, right)[:, :, 0], nan)
+    return np.where(is_determined[numbers], full_fit.mean + _row_sums(w * slopes[numbers]), nan)
 
 
 class Unseen(NamedTuple):
@@ -111,13 +111,13 @@ def unseen_error(y: Floats, predicted: Floats, groups: Ints) -> Unseen:
     """Compare predictions of points that were left out by groups with the mean of the others."""
     numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
     sums, counts = (np.bincount(numbers, weights=w) for w in (y, np.ones(len(y))))
-    others = ((fsum(y.tolist()) - sums) / (len(y) - counts))[numbers]
-    known = ~np.isnan(predicted)
-    if not known.any():
+    others_mean = ((fsum(y.tolist()) - sums) / (len(y) - counts))[numbers]
+    is_defined = ~np.isnan(predicted)
+    if not is_defined.any():
         return Unseen(nan, nan, nan, len(y))
-    errors, chance = (_mean_square((y - guess)[known]) for guess in (predicted, others))
+    errors, chance = (_mean_square((y - guess)[is_defined]) for guess in (predicted, others_mean))
     r2 = 1 - errors / chance if chance > 0 else nan
-    return Unseen(sqrt(errors), sqrt(chance), r2, int((~known).sum()))
+    return Unseen(sqrt(errors), sqrt(chance), r2, int((~is_defined).sum()))
 
 
 def _check(x: Floats, y: Floats, names: Sequence[str]) -> None:
@@ -145,9 +145,9 @@ def _check_size(name: str, values: Floats) -> None:
     """Refuse numbers whose squares, or those of their differences, cannot be told from 0 or inf."""
     largest, apart = float(np.abs(values).max()), float(np.ptp(values / 2))
     if largest > LARGEST or apart < 1 / LARGEST:
-        found = f"go up to {largest:.3g} and differ by at most {2 * apart:.3g}"
-        told = f"expected at most {LARGEST:g}, and differences of at least {1 / LARGEST:g}"
-        raise InputError(f"{name} {found}: {told}; rescale them")
+        problem = f"go up to {largest:.3g} and differ by at most {2 * apart:.3g}"
+        expected = f"expected at most {LARGEST:g}, and differences of at least {1 / LARGEST:g}"
+        raise InputError(f"{name} {problem}: {expected}; rescale them")
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class _Solution:
         return cls(z, centre, scale, inverse, slopes, mean)
 
     @property
-    def kept(self) -> Floats:
+    def unexplained_shares(self) -> Floats:
         """The part of each column's variance that the others leave: 1 / R^-1_jj."""
         diagonal = np.diag(self.inverse)
         return np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1), 0.0)
@@ -184,8 +184,8 @@ class _Solution:
 
     def at(self, x: Floats) -> Floats:
         """Predictions for points."""
-        found: Floats = self.mean + product((x - self.centre) / self.scale, self.slopes)
-        return found
+        predictions: Floats = self.mean + product((x - self.centre) / self.scale, self.slopes)
+        return predictions
 
     def coefficients(self, variance: float, free: int) -> Iterator[Coefficient]:
         """Yield the intercept and every slope, on the scales of the columns."""
@@ -231,6 +231,6 @@ def _mean_square(values: Floats) -> float:
 def _means(columns: NDArray[np.float64]) -> Floats:
     """The mean of every column, from exact sums of what a power of two makes at most 1."""
     largest = np.abs(columns).max(axis=0).tolist()
-    units = np.array([ldexp(1.0, min(frexp(one)[1], 1023)) for one in largest])
-    found: Floats = exact_sum(columns / units, axis=0) * units / len(columns)
-    return found
+    units = np.array([ldexp(1.0, min(frexp(number)[1], 1023)) for number in largest])
+    means: Floats = exact_sum(columns / units, axis=0) * units / len(columns)
+    return means

@@ -38,8 +38,8 @@ def bootstrap_tables(
     def counts(rng: np.random.Generator, rows: int, n: int) -> Floats:
         return _kernel.tally(rng.integers(0, n, size=(rows, n)), n)
 
-    found = _products(counts, tables, resamples, seed, "resampling", progress)
-    return [rounded(limbs) for limbs in found]
+    sums = _products(counts, tables, resamples, seed, "resampling", progress)
+    return [rounded(limbs) for limbs in sums]
 
 
 def exchange_limbs(
@@ -59,7 +59,7 @@ def _products(
     tables: Sequence[ExactRows],
     total: int,
     seed: int,
-    what: str,
+    task: str,
     progress: Progress,
 ) -> list[Ints]:
     check_seed(seed)
@@ -69,8 +69,8 @@ def _products(
         done = min(start + size, total)
         counts = draw(rng, done - start, n)
         parts.append([table.limbs(counts) for table in tables])
-        progress(done, total, what)
-    return [np.concatenate(own, axis=1) for own in zip(*parts, strict=True)]
+        progress(done, total, task)
+    return [np.concatenate(batches, axis=1) for batches in zip(*parts, strict=True)]
 
 
 class Copies(NamedTuple):
@@ -106,8 +106,8 @@ def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
 
 def central(values: Floats) -> tuple[float, float]:
     """The central 95% of the values that are defined, by the inverse of their distribution."""
-    known = values[~np.isnan(values)]
-    if not len(known):
+    defined_values = values[~np.isnan(values)]
+    if not len(defined_values):
         return float("nan"), float("nan")
-    low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf")
+    low, high = np.quantile(defined_values, [0.025, 0.975], method="inverted_cdf")
     return float(low), float(high)

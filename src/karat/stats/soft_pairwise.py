@@ -57,8 +57,8 @@ def pairwise_p_values(
 
 def sign_sums(scores: Floats, words: Words) -> Floats:
     """Systems x trials: sums of scores, those of the chosen segments taken off."""
-    taken = chosen_sums(words, scores.T[None].copy())
-    return np.ascontiguousarray((scores.sum(axis=1) - 2 * taken).T)
+    chosen = chosen_sums(words, scores.T[None].copy())
+    return np.ascontiguousarray((scores.sum(axis=1) - 2 * chosen).T)
 
 
 def times_reached(scores: Floats, sums: Floats) -> Ints:
@@ -88,15 +88,15 @@ def corpus_p_values(
     reached = np.zeros((systems, systems))
     flat = np.ascontiguousarray(rows.swapaxes(0, 1)).reshape(1, segments, -1)
     for words in drawn_words((1, segments), trials, seed, progress):
-        taken = chosen_sums(words, flat).reshape(-1, systems, width)
+        chosen = chosen_sums(words, flat).reshape(-1, systems, width)
         for i in range(systems - 1):
-            rest = slice(i + 1, systems)
-            moved = taken[:, rest] - taken[:, i : i + 1]
-            both = np.stack([totals[i] + moved, totals[rest] - moved])
-            mine, theirs = score(both.reshape(-1, width)).reshape(both.shape[:3])
-            real = values[i] - values[rest]
-            reached[i, rest] += (mine - theirs >= real - slack).sum(axis=0)
-            reached[rest, i] += (mine - theirs <= real + slack).sum(axis=0)
+            later = slice(i + 1, systems)
+            moved = chosen[:, later] - chosen[:, i : i + 1]
+            both = np.stack([totals[i] + moved, totals[later] - moved])
+            first_scores, second_scores = score(both.reshape(-1, width)).reshape(both.shape[:3])
+            real = values[i] - values[later]
+            reached[i, later] += (first_scores - second_scores >= real - slack).sum(axis=0)
+            reached[later, i] += (first_scores - second_scores <= real + slack).sum(axis=0)
     p = reached / trials
     np.fill_diagonal(p, np.nan)
     return p
@@ -112,8 +112,8 @@ def agreement_of_p_values(human: Floats, metric: Floats) -> float:
 
 def whole_segments(unknown: Flags) -> tuple[Flags, Flags]:
     """The systems that have any score, and the segments on which all of those have one."""
-    some = np.asarray(~unknown.all(axis=1))
-    return some, np.asarray(~unknown[some].any(axis=0) & some.any())
+    has_scores = np.asarray(~unknown.all(axis=1))
+    return has_scores, np.asarray(~unknown[has_scores].any(axis=0) & has_scores.any())
 
 
 def soft_pairwise_accuracy(
@@ -135,18 +135,18 @@ def soft_pairwise_accuracy(
         shapes = f"human scores have the shape {human.shape} and metric scores {metric.shape}"
         raise InputError(f"{shapes}: expected the same")
     missing = np.isnan(metric) if score is None else np.isnan(metric).any(axis=2)
-    some, whole = whole_segments(np.isnan(human) | missing)
-    human, metric = human[some], metric[some]
-    kept, left_out = int(whole.sum()), int((~whole).sum())
-    if not kept:
+    has_scores, is_complete = whole_segments(np.isnan(human) | missing)
+    human, metric = human[has_scores], metric[has_scores]
+    n_segments, left_out = int(is_complete.sum()), int((~is_complete).sum())
+    if not n_segments:
         return SoftAccuracy(float("nan"), 0, left_out)
-    p_human = pairwise_p_values(human[:, whole], trials, seed, progress)
+    p_human = pairwise_p_values(human[:, is_complete], trials, seed, progress)
     p_metric = (
-        pairwise_p_values(metric[:, whole], trials, seed, progress)
+        pairwise_p_values(metric[:, is_complete], trials, seed, progress)
         if score is None
-        else corpus_p_values(metric[:, whole], score, trials, seed, progress)
+        else corpus_p_values(metric[:, is_complete], score, trials, seed, progress)
     )
-    return SoftAccuracy(agreement_of_p_values(p_human, p_metric), kept, left_out)
+    return SoftAccuracy(agreement_of_p_values(p_human, p_metric), n_segments, left_out)
 
 
 _PAIRWISE_TRIALS = 1000  # of the p-values between systems
@@ -155,25 +155,28 @@ _AT_A_TIME = 16  # trials between two reports
 
 def exchange_soft(human: Floats, first: Floats, second: Floats, tried: Exchanges) -> Permutation:
     """Test that the first metric has the higher accuracy; NaN at the same cells in all three."""
-    some, whole = whole_segments(np.isnan(human))
-    h, a, b = (x[some][:, whole] for x in (human, first, second))
-    if len(h) < 2 or not whole.any():
+    has_scores, is_complete = whole_segments(np.isnan(human))
+    h, a, b = (x[has_scores][:, is_complete] for x in (human, first, second))
+    if len(h) < 2 or not is_complete.any():
         return tried.undefined()
     inner = np.concatenate([*drawn_words((1, h.shape[1]), _PAIRWISE_TRIALS, SEED)], axis=1)
     sums = sign_sums(a, inner) + sign_sums(b, inner)
     p_human = times_reached(h, sign_sums(h, inner)) / _PAIRWISE_TRIALS
 
-    def accuracy(scores: Floats, own: Floats) -> float:
-        return agreement_of_p_values(p_human, times_reached(scores, own) / _PAIRWISE_TRIALS)
+    def accuracy(scores: Floats, trial_sums: Floats) -> float:
+        return agreement_of_p_values(p_human, times_reached(scores, trial_sums) / _PAIRWISE_TRIALS)
 
     def differences(words: Words) -> Floats:
-        found = []
+        gaps = []
         for mask in masks(words, human.shape):
-            taken = mask[some][:, whole]
-            mine, theirs = np.where(taken, b, a), np.where(taken, a, b)
-            own = sign_sums(mine, inner)
-            found.append(accuracy(mine, own) - accuracy(theirs, sums - own))
-        return np.array(found)
+            exchanged = mask[has_scores][:, is_complete]
+            first_exchanged, second_exchanged = np.where(exchanged, b, a), np.where(exchanged, a, b)
+            first_sums = sign_sums(first_exchanged, inner)
+            gaps.append(
+                accuracy(first_exchanged, first_sums)
+                - accuracy(second_exchanged, sums - first_sums)
+            )
+        return np.array(gaps)
 
     delta = float(differences(no_exchange(human.shape))[0])
     return tried.test(delta, differences, _AT_A_TIME)

@@ -206,9 +206,9 @@ def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
     """Return the metrics that were named, or those of the baseline, or the default."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT
-    from karat.scoring import as_metrics
+    from karat.scoring import load_metrics
 
-    return as_metrics(names or baseline_metrics(baseline) or DEFAULT)
+    return load_metrics(names or baseline_metrics(baseline) or DEFAULT)
 
 
 def _source_outputs(

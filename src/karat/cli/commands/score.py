@@ -134,10 +134,10 @@ def score_command(
     karat score --set demo -m gtm --level document
     karat score data.parquet --candidate output -r reference --by system
     """
-    from karat.scoring import as_metrics, score
+    from karat.scoring import load_metrics, score
 
     names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
-    parsed = as_metrics(names)
+    parsed = load_metrics(names)
     segments = settings["segments"] = settings["segments"] or level == "segment"
     resamples = settings["resamples"]
     view.check(level, segments=segments, resamples=resamples, signature_only=signature_only)
@@ -269,9 +269,9 @@ def compare_command(
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.comparison import compare
-    from karat.scoring import as_metrics
+    from karat.scoring import load_metrics
 
-    parsed = as_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
     with Bar() as progress:
         if are_tables(inputs, table):
             from karat.arrow.table_scores import compare_table

@@ -30,7 +30,7 @@ from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.scores import interval_fields
+from karat.scoring import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 from karat.storage.digests import data_digest

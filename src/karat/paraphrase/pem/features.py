@@ -33,7 +33,7 @@ from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.base import Metric
 from karat.metrics.cosine import Cosine
-from karat.metrics.given import Given
+from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
@@ -173,7 +173,7 @@ class PivotBags:
         )
         if (bad := np.isnan(stats[:, 0, 0])).any():
             raise InputError(
-                f"segment {pairs.place(int(bad.argmax())):,}: too many pivot n-grams with "
+                f"segment {pairs.segment_number(int(bad.argmax())):,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )
@@ -195,7 +195,7 @@ class TargetBags:
         """Return pairs x orders x (common, candidate, reference)."""
         paraphrase_totals = gram_totals(pairs.candidates.tokens(self.recipe).lengths, self.order)
         original_totals = gram_totals(pairs.references.tokens(self.recipe).lengths, self.order)
-        common = pairs.matches(self.recipe, self.order).each
+        common = pairs.matches(self.recipe, self.order).per_pair
         spread = np.repeat(paraphrase_totals, np.diff(pairs.starts), axis=0)
         return np.stack([common, spread, original_totals], axis=-1).astype(np.float64)
 
@@ -298,7 +298,9 @@ def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
     Every text has its own file of scores, so their content is no part of a feature's identity.
     """
     return [
-        feature.metric.given.digest for feature in features if isinstance(feature.metric, Given)
+        feature.metric.scores_by_system.digest
+        for feature in features
+        if isinstance(feature.metric, ExternalScores)
     ]
 
 
@@ -435,7 +437,7 @@ class FeatureCounter:
         shared = self.target_bags.rows(pairs)
         columns = _text_features(bags, shared, self._log10_p(pairs), self.form)
         matrix = np.stack(list(columns.values()), axis=1)
-        single_pairs = pairs.each() if self.metrics else pairs
+        single_pairs = pairs.split_references() if self.metrics else pairs
         scored = [_score_pairs(feature.checked(), single_pairs) for feature in self.metrics]
         matrix = np.column_stack([matrix, *(scores for scores, _ in scored)])
         features = PairFeatures(self.feature_names(), matrix, len(scored))

@@ -23,7 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
-from karat.metrics.base import signed
+from karat.metrics.base import format_signature
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate.confidence import CONFIDENCE
@@ -333,7 +333,7 @@ class PEM:
 
     def signature_of_scores(self, resampling: Mapping[str, object] = MappingProxyType({})) -> str:
         """Return the signature of its scores; `resampling` says how intervals were made."""
-        return signed(f"pem:model={self.label}@{self.digest}", 1, resampling)
+        return format_signature(f"pem:model={self.label}@{self.digest}", 1, resampling)
 
     def signature_with(self, combination: str, resampling: Mapping[str, object]) -> str:
         """Return the signature of an evaluation with another combination of its features."""

@@ -13,7 +13,7 @@ from karat.paraphrase.pem.features import MetricNames
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring.scores import interval_fields
+from karat.scoring import interval_fields
 from karat.stats.resampling import SEED
 from karat.text.segments import Texts, as_segments
 

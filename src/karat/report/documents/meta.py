@@ -80,10 +80,10 @@ def meta_answer(result: Ranking) -> tuple[str, ...]:
     first = [one for one in found if one.statistic == result.experiment.statistics[0]]
     if not first:
         return tuple(_undefined(result.rows))
-    enough = [one for one in first if not one.few]
+    enough = [one for one in first if not one.has_few_points]
     told = list(_by_level(_fine(enough), found, labels))
     told += _by_level([one for one in enough if one.level in OF_SYSTEMS], found, labels)
-    return (*told, *_too_few([one for one in first if one.few]))
+    return (*told, *_too_few([one for one in first if one.has_few_points]))
 
 
 def _undefined(rows: Sequence[MetaRow]) -> Iterator[str]:
@@ -222,7 +222,7 @@ def meta_basis(result: Ranking) -> str:
             "Tied metrics have the same rank: they do not differ significantly (PERM-BOTH, "
             f"{asked.trials:,} trials, p <= {asked.level:g}, {corrected})."
         )
-    few = [one for one in leaders(result.rows) if one.few]
+    few = [one for one in leaders(result.rows) if one.has_few_points]
     if any(one.unit == "system" for one in few):
         parts.append(f"Ranks at system level need {FEWEST_RANKED} systems or more.")
     if any(one.unit != "system" for one in few):
@@ -294,7 +294,9 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
     Levels with too few points to rank metrics are folded up, and have values alone.
     """
     labels, found = row_labels(result), leaders(result.rows)
-    enough = [one if len(one.rows) > 1 else _unranked(one) for one in found if not one.few]
+    enough = [
+        one if len(one.rows) > 1 else _unranked(one) for one in found if not one.has_few_points
+    ]
     galleries = []
     if enough:
         title, caption = "Agreement with human scores by level", "Columns: levels and statistics."
@@ -302,7 +304,7 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
         galleries.append(Gallery(title, _panels(enough, labels, result.terms), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
-        if few := [one for one in found if one.few and one.unit == unit]:
+        if few := [one for one in found if one.has_few_points and one.unit == unit]:
             count = several(min(one.best.points for one in few), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
             why = f"Values without ranks: with so few {unit}s almost any order may be chance."
@@ -396,7 +398,7 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
     panels = [
         panel
         for one in leaders(result.rows)
-        if not one.few and result.experiment.resamples
+        if not one.has_few_points and result.experiment.resamples
         for panel in _forest(one, labels, separated)
     ]
     if not panels:

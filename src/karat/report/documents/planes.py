@@ -161,7 +161,7 @@ def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
         told = f"{use} for {task} with the guideline {found.guideline}: the paper predicts it"
         return (f"{told}, but measured no such task.",)
     best = [
-        f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.what})"
+        f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.description})"
         for table in found.tables
     ]
     told = f"{use} for {task} with the guideline {found.guideline}: {listing(best)}"
@@ -246,8 +246,8 @@ def _document(
     groups: Sequence[Any] = (),
 ) -> Document:
     blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
-    if found.beside:
-        blocks.append(_programs("beside", "Other metrics", found.beside))
+    if found.compared:
+        blocks.append(_programs("beside", "Other metrics", found.compared))
     if groups:
         blocks.append(_programs("groups", "Groups of segments", groups))
     title = f"The evaluation plane on {name}"
@@ -275,9 +275,9 @@ def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
 
 def _other_metrics(fit: PlaneFit) -> list[Table]:
     """Return the agreement of other metrics, for people, if any were asked for."""
-    if not fit.beside:
+    if not fit.compared:
         return []
-    rows = tuple(_in_percent(row, _PERCENT) for row in fit.beside)
+    rows = tuple(_in_percent(row, _PERCENT) for row in fit.compared)
     title = f"Other metrics, {fit.name}"
     return [Table(f"beside-{fit.name}", title, _OTHERS, rows, readers="people")]
 
@@ -355,7 +355,9 @@ def recommendation_document(found: Recommendation, command: str) -> Document:
     figure = Figure(chart.title, chart, chart.caption)
     tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
     for table in found.tables:
-        name = f"The paper's Table {table.number}: R^2 in percent ({table.what}; legible rows)"
+        name = (
+            f"The paper's Table {table.number}: R^2 in percent ({table.description}; legible rows)"
+        )
         tables.append(layout(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {found.guideline}: {guideline}"
     told = recommendation_answer(found)

@@ -38,7 +38,7 @@ MOST_TOLD = 4
 
 def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
     """Return the metric ahead on the longest texts of each dimension, by the first statistic."""
-    by = found.asked.statistics[0]
+    by = found.asked_settings.statistics[0]
     rows = [row for row in found.rows if row.statistic == by]
     told = [
         sentence
@@ -51,7 +51,8 @@ def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
 def reliability_basis(found: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {several(found.asked.repeats, 'shuffle')} of segments into pseudo-documents. In "
+        f"Means of {several(found.asked_settings.repeats, 'shuffle')} of segments into "
+        "pseudo-documents. In "
         "brackets: the middle 95% of the shuffles, which is no interval for other segments."
     )
 

@@ -26,7 +26,7 @@ from karat.report.model import (
     metric_label,
 )
 from karat.results import MadeRows
-from karat.scoring import DocumentScore, Results, ScoreRow, Scoring
+from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
 
 if TYPE_CHECKING:
     from karat.arrow.shard_runs import WrittenShards
@@ -114,7 +114,7 @@ def parts_text(metric: Metric, score: Score) -> str:
     return "  ".join(words)
 
 
-def segment_signatures(results: Results[Any]) -> dict[str, str]:
+def segment_signatures(results: ScoreResults[Any]) -> dict[str, str]:
     """The full signature of each metric that scores segments."""
     metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
     return {str(m): m.signature(results.references) for m in metrics}

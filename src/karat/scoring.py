@@ -1,0 +1,636 @@
+"""Scoring: any number of systems by any number of metrics in one pass over the text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from karat.arithmetic import ExactRows, exact_sums, joined_sums, partial_sums
+from karat.arrays import Floats, NDArray, np
+from karat.errors import InputError, quoted
+from karat.evalset.sets import EvalSet
+from karat.metrics.base import Metric, Score, check_form
+from karat.metrics.names import metric
+from karat.metrics.pairs import SegmentNames, run_batches
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.settings import check_seed, check_trials
+from karat.stats.buckets import (
+    CellSums,
+    bucket_of_rows,
+    check_filled,
+    join_cells,
+    resolve_buckets,
+    sum_cells,
+)
+from karat.stats.resampling import SEED, bootstrap_tables, interval
+from karat.stats.significance import ahead
+from karat.text.references import (
+    GivenReferences,
+    NoReferences,
+    References,
+    as_references,
+    check_aligned,
+)
+from karat.text.segments import Segments, Strings, Texts, as_segments
+
+if TYPE_CHECKING:
+    from karat.ranked_segments import RankedSegments, TextLookup
+
+
+Systems: TypeAlias = "Mapping[str, Texts] | Texts"
+"""Systems by name; or the candidates of one, which is then called `candidate`."""
+
+
+class TextInputs(NamedTuple):
+    """Everything that is scored: systems, references, metrics and the ids of segments."""
+
+    systems: Mapping[str, Segments]
+    references: References
+    metrics: Sequence[Metric]
+    segments: SegmentNames
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs of all systems."""
+        return len(self.systems) * self.segments.count
+
+
+def make_inputs(
+    systems: Systems | EvalSet | str,
+    references: GivenReferences | None,
+    metrics: Sequence[str | Metric] | str | Metric,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> TextInputs:
+    """Return the systems, references and metrics to score, from an evaluation set if one is given.
+
+    References may be missing where no metric reads them.
+    """
+    if references is None and isinstance(systems, str | os.PathLike):
+        from karat.evalset.loading import load_evalset
+
+        systems = load_evalset(systems)
+    if isinstance(systems, EvalSet):
+        if references is not None:
+            raise InputError("an evaluation set brings its own references: leave references out")
+        inputs = inputs_from_set(systems, {}, metrics, threads, progress)
+        ids = systems.given_ids()
+        texts = systems.outputs().items()
+        named_texts = {
+            name: Strings(outputs, f"system {name}", ids, systems.groups) for name, outputs in texts
+        }
+        return inputs._replace(systems=make_systems(named_texts))
+    chosen, segments_by_system = metrics_for_set(metrics, None), make_systems(systems)
+    first = next(iter(segments_by_system.values()))
+    if references is not None:
+        refs = as_references(references, len(first), first.name)
+    elif any(m.reads_texts for m in chosen):
+        raise InputError("no references were given: they are needed unless systems is an EvalSet")
+    else:
+        refs = NoReferences(len(first))
+    return TextInputs(segments_by_system, refs, chosen, SegmentNames(len(first)))
+
+
+def inputs_from_set(
+    evalset: EvalSet,
+    systems: Mapping[str, Segments],
+    metrics: Sequence[str | Metric] | str | Metric,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> TextInputs:
+    """Return the outputs of a set's systems that are scored."""
+    chosen = metrics_for_set(metrics, evalset, threads, progress)
+    if any(m.reads_texts for m in chosen) or all(evalset.references):
+        refs = as_references(evalset.given_references(), len(evalset))
+    else:
+        refs = NoReferences(len(evalset))
+    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out)
+    return TextInputs(systems, refs, chosen, names)
+
+
+def make_systems(systems: Systems) -> dict[str, Segments]:
+    """Systems by name, checked to be aligned."""
+    texts_by_system = systems if isinstance(systems, Mapping) else {"candidate": systems}
+    if not texts_by_system:
+        raise InputError("no system was given: at least one is needed")
+    segments_by_system = {
+        name: as_segments(texts, f"system {name}") for name, texts in texts_by_system.items()
+    }
+    check_aligned(list(segments_by_system.values()))
+    return segments_by_system
+
+
+def metrics_for_set(
+    metrics: Sequence[str | Metric] | str | Metric,
+    evalset: EvalSet | None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> list[Metric]:
+    """Metrics by name, each once, with what they take from a set; None: texts are scored."""
+    loaded = _load_named_metrics(metrics)
+    return _drop_duplicates(
+        [
+            m
+            for loaded_metric in loaded
+            for m in loaded_metric.for_evalset(evalset, threads, progress)
+        ]
+    )
+
+
+def load_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    """Metrics by name, each once."""
+    return _drop_duplicates(_load_named_metrics(metrics))
+
+
+def _load_named_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not names:
+        raise InputError("no metric was given: at least one is needed")
+    return list(map(metric, names))
+
+
+def _drop_duplicates(loaded: Sequence[Metric]) -> list[Metric]:
+    chosen: dict[Metric, Metric] = {}
+    for m in loaded:
+        first = chosen.get(m, m)
+        if first.full_name() != m.full_name():
+            raise InputError(f"{m} is given twice, with other scores: use another name for one")
+        chosen[m] = first.claiming(m.claims)
+    return list(chosen.values())
+
+
+class Keep(NamedTuple):
+    """The parts to keep besides the totals."""
+
+    rows: bool = False
+    segment_scores: bool = False
+    buckets: int | None = None
+    """Sums of so many buckets in place of rows; the id of a segment is its number, from 0."""
+
+
+class SystemStats(NamedTuple):
+    """The statistics of one system by one metric."""
+
+    total: NDArray[Any]
+    row_blocks: tuple[
+        NDArray[Any], ...
+    ]  # in runs, whole numbers as small as they can be; () if not kept
+    segment_scores: Floats | None
+    bucket_sums: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
+
+    @property
+    def row_table(self) -> Floats:
+        """All rows as one table."""
+        return np.concatenate(self.row_blocks).astype(np.float64)
+
+
+def compute_statistics(
+    inputs: TextInputs,
+    keep: Keep,
+    threads: int | None,
+    progress: Progress,
+    resampling: Mapping[str, object] = MappingProxyType({}),
+) -> dict[tuple[str, Metric], SystemStats]:
+    """The statistics of all systems by all metrics, by system and then by metric.
+
+    `resampling` says which intervals and tests will be made: signatures must not say anything else.
+    """
+    systems, references, metrics, segments = inputs
+    for m in metrics:
+        m.check_claims(references.number, resampling)
+        m.check_outputs([*systems], segments)
+    if keep.buckets:
+        check_filled(len(references), keep.buckets, next(iter(systems)))
+
+    def reduce(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
+        values = m.of_segments().measure(rows)["value"] if keep.segment_scores else None
+        if keep.buckets:
+            cells = sum_cells(rows, bucket_of_rows(first, len(rows), keep.buckets))
+            return SystemStats(partial_sums(rows), (), values, (cells,))
+        return SystemStats(
+            partial_sums(rows), (shrink_integers(rows),) if keep.rows else (), values
+        )
+
+    ids = None if segments.ids is None else segments.listed
+    batches = run_batches(
+        metrics, systems, references, reduce, ids=ids, threads=threads, progress=progress
+    )
+    return {
+        (name, m): _join_batches([part[i][j] for part in batches], keep.buckets)
+        for i, name in enumerate(systems)
+        for j, m in enumerate(metrics)
+    }
+
+
+def shrink_integers(rows: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them all; others as they are."""
+    if rows.dtype.kind not in "iu":
+        return rows
+    ends = np.result_type(*(np.min_scalar_type(int(x)) for x in (rows.min(), rows.max())))
+    return rows.astype(ends)
+
+
+def _join_batches(batches: Sequence[SystemStats], buckets: int | None) -> SystemStats:
+    values = [part.segment_scores for part in batches if part.segment_scores is not None]
+    bucket_sums = [cell for part in batches for cell in part.bucket_sums]
+    rows = tuple(block for part in batches for block in part.row_blocks)
+    return SystemStats(
+        joined_sums([part.total for part in batches]),
+        (join_cells(bucket_sums, buckets),) if buckets and bucket_sums else rows,
+        np.concatenate(values) if values else None,
+    )
+
+
+class ScoreRow(NamedTuple):
+    """One system, one metric."""
+
+    system: str
+    metric: Metric
+    score: Score
+    low: float | None
+    high: float | None
+
+
+class DocumentScore(NamedTuple):
+    """One system, one metric, one document."""
+
+    system: str
+    metric: Metric
+    document: str
+    segments: int
+    """Number of segments."""
+    score: Score
+
+
+RowT = TypeVar("RowT", bound="ScoreRow | Any")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreResults(Result, Generic[RowT]):
+    """Rows of scores that are found by name: `results["A", "bleu"]`."""
+
+    rows: tuple[RowT, ...]
+    references: int | None
+    """Number of references of every segment; None if that varies."""
+    resamples: int
+    seed: int
+    values: Mapping[tuple[str, Metric], Floats]
+    """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
+    form: str = field(default="karat", kw_only=True)
+    """The form of signatures."""
+    buckets: int | None = field(default=None, kw_only=True)
+    """Number of buckets that were resampled; None: segments were."""
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
+    """Notes on how the scores were made."""
+    skipped: Mapping[str, int] | None = field(default=None, kw_only=True)
+    """Rows of a table without a text that were left out, by system; None if none may be."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Metrics, references and how intervals were made."""
+        metrics = dict.fromkeys(str(row.metric) for row in self.rows)
+        intervals = interval_fields(self.resamples, self.seed, self.buckets)
+        return {"metrics": tuple(metrics), "references": self.references, **intervals}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how scores were made, and on single ones, each once."""
+        of_metrics = (note for row in self.rows for note in row.metric.remarks())
+        noted = (f"{r.system}, {r.metric}: {note}" for r in self.rows for note in r.score.notes)
+        return tuple(dict.fromkeys([*self.remarks, *of_metrics, *noted]))
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The full signature of each metric."""
+        return {str(row.metric): row.score.signature for row in self.rows}
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return "\n".join(self.signatures.values())
+
+    def __getitem__(self, key: tuple[str, str | Metric]) -> RowT:
+        row_key = key[0], metric(key[1])
+        for row in self.rows:
+            if (row.system, row.metric) == row_key:
+                return row
+        raise KeyError(f"no row for system {quoted(row_key[0])} and metric {row_key[1]}")
+
+    def wide(self) -> WideScores:
+        """Return the same as a table with a row for each system and a column for each metric."""
+        return WideScores(self)
+
+    def segment_scores(self, system: str, by: str | Metric) -> Floats:
+        """The score of every segment of a system."""
+        if not self.values:
+            raise InputError("no segment scores were kept: call score with segments=True")
+        return self.values[system, metric(by).of_segments()]
+
+
+class ScoredTable(Protocol):
+    """A table whose rows were scored."""
+
+    def join(self, values: Mapping[tuple[str, Metric], Floats]) -> Any:
+        """Return the table with a column for the scores of each metric."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WideScores(Result):
+    """One row per system, one column per metric: `wide().render("latex")`, `wide().to_pandas()`."""
+
+    results: ScoreResults[Any]
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """The rows of the scores, one for each system and metric."""
+        return self.results.rows
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The settings of the scores."""
+        return self.results.settings
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of the scores."""
+        return self.results.notes
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics, a line each."""
+        return self.results.signature
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scoring(ScoreResults[ScoreRow]):
+    """Scores of all systems by all metrics; of documents or segments too, if they were kept."""
+
+    texts: TextLookup | None = field(default=None, kw_only=True)
+    """Finds the texts of segments, if segment scores were asked for."""
+    ids: Sequence[str] | Mapping[str, Sequence[str]] | None = field(default=None, kw_only=True)
+    """The ids of the segments of a set, or of the rows of each system of a table in files; None if
+    they go by their numbers, from 1."""
+    documents: tuple[DocumentScore, ...] = field(default=(), kw_only=True)
+    """The scores of documents, if they were asked for."""
+    table: ScoredTable | None = field(default=None, kw_only=True)
+    """The table that the segments are rows of, if they are and their scores were kept."""
+
+    def join(self) -> Any:
+        """Return the table that was scored with a column of scores for each metric.
+
+        It is of the kind that was given, with the same rows in the same order, as they were then.
+        """
+        if self.table is None:
+            message = "no table to join the scores to: score a table in memory with segments=True"
+            raise InputError(message)
+        return self.table.join(self.values)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Metrics, references, how intervals were made, and whether segments were kept."""
+        level = {"level": "document"} if self.documents else {}
+        return {**super().settings, "segments": bool(self.values), **level}
+
+    def best_systems(self, by: str | Metric) -> tuple[str, ...]:
+        """Return the systems with the best score by a metric: several if they tie.
+
+        Scores that differ by rounding alone are equal. Missing scores are left out.
+        """
+        chosen = metric(by)
+        scored = {row.system: row.score.value for row in self.rows if row.metric == chosen}
+        values = chosen.sign * np.array(list(scored.values()))
+        top = np.fmax.reduce(values, initial=-np.inf)
+        tied = ~np.isnan(values) & ~ahead(np.full(len(values), top), values)
+        return tuple(name for name, best in zip(scored, tied.tolist(), strict=True) if best)
+
+    def worst(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
+        """Return the segments of each system with the worst scores by a metric, with their texts.
+
+        The metric is the first by default. Where less is better, the worst have the highest scores.
+        """
+        return self.ranked(worst=count, by=by)
+
+    def best(self, count: int = 10, by: str | Metric | None = None) -> RankedSegments:
+        """Return the segments of each system with the best scores by a metric, with their texts."""
+        return self.ranked(best=count, by=by)
+
+    def ranked(
+        self, *, worst: int = 0, best: int = 0, by: str | Metric | None = None
+    ) -> RankedSegments:
+        """Return the worst and the best segments of each system, so many of each."""
+        from karat.ranked_segments import rank_segments
+
+        if not self.values or self.texts is None:
+            raise InputError("no segment scores were kept: call score with segments=True")
+        chosen = self.rows[0].metric if by is None else metric(by)
+        scored_by = dict.fromkeys(m for _, m in self.values)
+        if chosen.of_segments() not in scored_by:
+            scores = ", ".join(map(str, scored_by))
+            raise InputError(f"no scores by {chosen}: the segments were scored by {scores}")
+        ranked = rank_segments(self.values, self.texts, chosen, worst, best, self.references)
+        return replace(ranked, notes=(*ranked.notes, *self.remarks))
+
+    def __repr__(self) -> str:
+        n_scores = sum(map(len, self.values.values()))
+        return (
+            super()
+            .__repr__()
+            .replace(";", f", {n_scores:,} segment scores;" if n_scores else ";", 1)
+        )
+
+
+def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> dict[str, object]:
+    """Return the settings of intervals, for signatures."""
+    if not resamples:
+        return {}
+    return {"bootstrap": resamples, "seed": seed, **({"buckets": buckets} if buckets else {})}
+
+
+_Key = tuple[str, Metric]
+
+
+class Resampling(NamedTuple):
+    """Resamples of intervals: how many, from which seed, of segments or of how many buckets."""
+
+    resamples: int
+    seed: int
+    buckets: int | None = None
+
+    @classmethod
+    def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Resampling:
+        """Return what is drawn from so many rows; nothing is where no resamples are wanted."""
+        check_seed(seed)
+        return cls(resamples, seed, resolve_buckets(rows, buckets) if resamples else None)
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The settings of intervals, for signatures."""
+        return interval_fields(*self)
+
+
+def score_statistics(
+    stats: Mapping[_Key, SystemStats],
+    references: int | None,
+    resampling: Resampling,
+    form: str = "karat",
+    progress: Progress = silent,
+) -> Scoring:
+    """Return the scores, and intervals if they are wanted, from collected statistics."""
+    resampled = resample_scores(stats, resampling, progress) if resampling.resamples else {}
+    rows = []
+    for (system, m), total in score_totals(stats, references, resampling.fields, form).items():
+        low, high = interval(resampled[system, m]) if resampling.resamples else (None, None)
+        rows.append(ScoreRow(system, m, total, low, high))
+    scoring = tuple(rows), references, resampling.resamples, resampling.seed, segment_values(stats)
+    return Scoring(*scoring, form=form, buckets=resampling.buckets)
+
+
+def segment_values(stats: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
+    """The segment scores that were kept, by system and the metric that scores segments."""
+    return {
+        (system, m.of_segments()): system_stats.segment_scores
+        for (system, m), system_stats in stats.items()
+        if system_stats.segment_scores is not None
+    }
+
+
+def score_totals(
+    stats: Mapping[_Key, SystemStats],
+    references: int | None,
+    tests: Mapping[str, object],
+    form: str = "karat",
+) -> dict[_Key, Score]:
+    """The score of every system by every metric, signed with how intervals and tests were made."""
+    scores: dict[_Key, Score] = {}
+    for m in dict.fromkeys(m for _, m in stats):
+        keys = [key for key in stats if key[1] == m]
+        rows = np.array([stats[key].total for key in keys])
+        scores |= zip(keys, m.scores(rows, references), strict=True)
+    signatures = {m: m.signature(references, form, tests) for _, m in stats}
+    return {key: replace(scores[key], signature=signatures[key[1]]) for key in stats}
+
+
+def resample_scores(
+    stats: Mapping[_Key, SystemStats], resampling: Resampling, progress: Progress
+) -> dict[_Key, Floats]:
+    """The score of every system and metric on every resample, from one set of draws.
+
+    Systems that differ in their number of segments have draws of their own, from the same seed.
+    """
+    for (system, m), system_stats in stats.items():
+        m.check_resampled(system, system_stats.total)
+    tables = {key: ExactRows(system_stats.row_blocks) for key, system_stats in stats.items()}
+    draws: dict[_Key, Floats] = {}
+    for size in dict.fromkeys(map(len, tables.values())):
+        same_size = {key: table for key, table in tables.items() if len(table) == size}
+        sums = bootstrap_tables(
+            [*same_size.values()], resampling.resamples, resampling.seed, progress
+        )
+        values = (
+            key[1].measure(resampled)["value"]
+            for key, resampled in zip(same_size, sums, strict=True)
+        )
+        draws |= zip(same_size, values, strict=True)
+    for (system, m), resampled in draws.items():
+        if np.isnan(resampled).any():
+            message = "in some resamples no segment has a score: intervals need more scores"
+            raise InputError(f"{m}, system {quoted(system)}: {message}")
+    return draws
+
+
+def score(
+    systems: Systems | EvalSet | str,
+    references: GivenReferences | None = None,
+    metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
+    *,
+    resamples: int = 0,
+    seed: int = SEED,
+    buckets: int | None = None,
+    segments: bool = False,
+    level: str = "system",
+    threads: int | None = None,
+    progress: Progress = silent,
+    signature: str = "karat",
+) -> Scoring:
+    """Score systems; with `resamples` above 0 also a 95% bootstrap interval for each.
+
+    An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
+    `buckets` groups segments for resampling (default: 4,096 above two million segments of all
+    systems, else none). `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
+    `level="document"` also scores each document, from the sums of its segments' statistics;
+    `level="segment"` is the same as `segments=True`.
+    """
+    segments = resolve_level(level, segments, resamples) == "segment"
+    inputs = make_inputs(systems, references, metrics, threads, progress)
+    check_trials("resamples", resamples, 0)
+    check_form(signature)
+    resampling = Resampling.of(resamples, seed, inputs.outputs, buckets)
+    documents = _documents(inputs.systems) if level == "document" else None
+    keep_rows = resamples > 0 or documents is not None
+    keep = Keep(rows=keep_rows, segment_scores=segments, buckets=resampling.buckets)
+    stats = compute_statistics(inputs, keep, threads, progress, resampling.fields)
+    scoring = score_statistics(stats, inputs.references.number, resampling, signature, progress)
+    if documents is not None:
+        scores = document_scores(stats, documents, inputs.references.number)
+        return replace(scoring, documents=scores)
+    if not segments:
+        return scoring
+    ids = next(iter(inputs.systems.values())).ids
+    return replace(scoring, texts=_texts(inputs.systems, inputs.references), ids=ids)
+
+
+LEVELS = ("system", "segment", "document")
+"""Levels of scores."""
+
+
+def resolve_level(level: str, segments: bool = False, resamples: int = 0) -> str:
+    """Return the level of scores; `segments` asks for the level of segments, too."""
+    if level not in LEVELS:
+        raise InputError(f"level {quoted(level)}: expected one of {', '.join(LEVELS)}")
+    if segments and level == "document":
+        raise InputError("level document and segments=True exclude each other: leave out one")
+    if level == "document" and resamples:
+        raise InputError("scores of documents have no intervals: leave out the resamples")
+    return "segment" if segments else level
+
+
+def _documents(systems: Mapping[str, Segments]) -> Sequence[str]:
+    """Return the document of each segment."""
+    documents = next(iter(systems.values())).documents
+    if documents is None:
+        raise InputError(
+            "the segments have no documents, which level document needs: give an evaluation set "
+            "whose segments are grouped, or files that name their documents (--read-as gtm-sgml, "
+            "in Python kt.load_texts)"
+        )
+    return documents
+
+
+def document_scores(
+    stats: Mapping[tuple[str, Metric], SystemStats],
+    documents: Sequence[str],
+    references: int | None,
+) -> tuple[DocumentScore, ...]:
+    """Return the score of each document: that of the sum of its segments' statistics."""
+    indices_by_document: dict[str, list[int]] = {}
+    for place, document in enumerate(documents):
+        indices_by_document.setdefault(document, []).append(place)
+    scores = []
+    for (system, m), system_stats in stats.items():
+        rows = np.concatenate(system_stats.row_blocks)
+        sums = np.array([exact_sums(rows[indices]) for indices in indices_by_document.values()])
+        of_documents = m.of_documents()
+        values = of_documents.scores(sums, references)
+        for (document, indices), value in zip(indices_by_document.items(), values, strict=True):
+            scores.append(DocumentScore(system, of_documents, document, len(indices), value))
+    return tuple(scores)
+
+
+def _texts(systems: Mapping[str, Segments], references: References) -> TextLookup:
+    from karat.ranked_segments import texts_of
+
+    return texts_of(systems, references)
