@@ -283,7 +283,7 @@ def nugget_judge_agreement(
     labels = zip(judge_labels.table.judges, map(_carried, judge_labels.table.values), strict=True)
     both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
     pairs = tuple(
-        PairKappa(a, b, kappa_value.units, kappa_value.equal, kappa_value.value, kappa_value.why)
+        PairKappa(a, b, kappa_value.units, kappa_value.equal, kappa_value.value, kappa_value.reason)
         for a, b, kappa_value in both
     )
     notes = (*base.notes, *remarks(nuggets))
