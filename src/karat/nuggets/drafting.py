@@ -390,7 +390,7 @@ def draft_nuggets(
     """Let a language model draft an answer key from references or documents.
 
     Args:
-        given: file of questions with documents, or an evaluation set with references.
+        source: file of questions with documents, or an evaluation set with references.
         endpoint: where the model is asked.
         most: most nuggets of a question.
         cache: file that keeps answers; what it has is not asked again.
