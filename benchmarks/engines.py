@@ -23,8 +23,7 @@ from pathlib import Path
 
 from tables import write_table
 
-from karat.arrow.engines import as_engine
-from karat.arrow.jobs import Failure, work_of
+from karat.arrow.jobs import JobFailure, as_engine, work_of
 from karat.arrow.statistics import Statistics
 from karat.arrow.table_scores import plan_job
 from karat.metrics.names import metric
@@ -70,7 +69,7 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
             job, pieces = plan_job(table_path, [metric(m) for m in METRICS], _COLUMNS, None, False)
             total = Statistics([metric(m) for m in METRICS])
             for _, piece_stats in runner.run(work_of(job), pieces):
-                if isinstance(piece_stats, Failure):
+                if isinstance(piece_stats, JobFailure):
                     raise RuntimeError(piece_stats.sentence)
                 total += piece_stats
             ended, end = tree_time(), time.perf_counter()

@@ -13,7 +13,7 @@ import pytest
 
 import karat as kt
 from karat.errors import OutputError
-from karat.evalset.saving import write_folder
+from karat.evalset.conversion import write_folder
 from karat.storage.output import claimed_folder, replacing, write_atomically
 from karat.storage.stages import work_folder
 

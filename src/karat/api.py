@@ -212,10 +212,10 @@ def _is_file(value: Any, has_columns: bool) -> bool:
     if not isinstance(value, str | os.PathLike):
         return False
     from karat.arrow.pieces import format_of
-    from karat.evalset.loading import told_of_evalset
+    from karat.evalset.loading import evalset_advice
 
     path = os.fspath(value)
-    return has_columns or (format_of(path) is not None and not told_of_evalset(path))
+    return has_columns or (format_of(path) is not None and not evalset_advice(path))
 
 
 def _reject_tables_by_name(value: Any) -> None:

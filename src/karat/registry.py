@@ -192,7 +192,7 @@ KINDS = {
     "levels": "karat.meta.views:LEVELS",
     "groupings": "karat.meta.plane_study:GROUPINGS",
     "formats": "karat.evalset.loading:FORMATS",
-    "engines": "karat.arrow.engines:ENGINES",
+    "engines": "karat.arrow.jobs:ENGINES",
     "table_formats": "karat.arrow.pieces:TABLE_FORMATS",
     "text_formats": "karat.evalset.aligned_texts:TEXT_FORMATS",
     "reproductions": "karat.reproduction.papers:REPRODUCTIONS",

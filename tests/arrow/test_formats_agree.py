@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from karat.arrow.columns import Columns
-from karat.arrow.jobs import Job, measure_piece
+from karat.arrow.jobs import TableJob, measure_piece
 from karat.arrow.pieces import plan_pieces, table_format
 from karat.arrow.statistics import Statistics
-from karat.arrow.tables import signed, sums_table
+from karat.arrow.tables import sign_metric, sums_table
 from karat.errors import InputError
 from karat.metrics.names import metric
 
@@ -24,7 +24,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 NAMES = ("candidate", "reference", "system", "id")
 WORDS = ("the", "cat", 'said "yes"', "naïve", "価格", "a,b", "two\nlines", "tab\there", "")
-METRICS = tuple(signed(metric(name)) for name in ("bleu", "chrf", "rougeL"))
+METRICS = tuple(sign_metric(metric(name)) for name in ("bleu", "chrf", "rougeL"))
 
 
 def rows(count: int = 5000) -> list[tuple[str, ...]]:
@@ -52,7 +52,7 @@ def write(folder: Path, ending: str) -> str:
 
 def measured(path: str, out: Path | None = None) -> Statistics:
     columns = Columns(("candidate",), ("reference",), "system", "id")
-    job = Job(columns, METRICS, buckets=16, rows=None if out is None else str(out))
+    job = TableJob(columns, METRICS, buckets=16, rows=None if out is None else str(out))
     (piece,) = plan_pieces([path])
     return measure_piece(job, piece, threads=2)
 
@@ -89,7 +89,7 @@ def test_whole_numbers_as_ids(tmp_path: Path) -> None:
     pq.write_table(pa.table(given), tmp_path / "t.parquet")
     lines = [dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True)]
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    job = Job(Columns(id="id"), METRICS, buckets=16)
+    job = TableJob(Columns(id="id"), METRICS, buckets=16)
     found = []
     for ending in ("parquet", "jsonl"):
         (piece,) = plan_pieces([str(tmp_path / f"t.{ending}")])
@@ -104,4 +104,4 @@ def test_a_missing_column_is_refused_even_without_rows(tmp_path: Path, ending: s
     path.write_text({"csv": "candidate,x\n", "tsv": "candidate\tx\n"}.get(ending, '{"x": "y"}\n'))
     (piece,) = table_format(str(path)).pieces(str(path))
     with pytest.raises(InputError, match=r"has no column '(reference|candidate)'"):
-        measure_piece(Job(Columns(), METRICS), piece)
+        measure_piece(TableJob(Columns(), METRICS), piece)

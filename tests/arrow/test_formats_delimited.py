@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from karat.arrow.formats import delimited, text_lines
 from karat.arrow.formats.delimited import COMMAS, TABS, Dialect
-from karat.arrow.pieces import Piece, table_format
+from karat.arrow.pieces import TablePiece, table_format
 from karat.errors import InputError
 
 pa = pytest.importorskip("pyarrow")
@@ -70,7 +70,7 @@ def test_values(tmp_path: Path, data: str, expected: list[tuple[str, ...]], name
     path = written(tmp_path, data, name)
     assert read(path) == expected
     dialect = TABS if name == "t.tsv" else COMMAS
-    piece = Piece(str(path), dialect.format, 0)
+    piece = TablePiece(str(path), dialect.format, 0)
     assert rows_of(delimited.read_carefully(dialect, piece, None)) == expected
 
 
@@ -147,15 +147,15 @@ def test_long_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strange: s
     many, long = 3 << 20, "x\n" * (3 << 19)
     path = written(tmp_path, f'a,b\n1,"{long}"\n2,3{strange}')
     assert [tuple(map(len, row)) for row in read(path)] == [(1, many), (1, 1)]
-    monkeypatch.setattr(text_lines, "LONGEST_ROW", 1 << 20)
-    monkeypatch.setattr(delimited, "LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr(text_lines, "MAX_ROW_BYTES", 1 << 20)
+    monkeypatch.setattr(delimited, "MAX_ROW_BYTES", 1 << 20)
     with pytest.raises(InputError, match="a row of more than 1 MB"):
         read(path)
 
 
 def test_batches_are_bounded(tmp_path: Path) -> None:
     path = written(tmp_path, "a,b\n" + f"1,{'x' * 1000}\n" * 20_000)
-    piece = Piece(str(path), "csv", 0)
+    piece = TablePiece(str(path), "csv", 0)
     for reader in (delimited.read_delimited, delimited.read_carefully):
         sizes = [pa.record_batch(b).nbytes for b in reader(COMMAS, piece, None)]
         assert len(sizes) > 1
@@ -169,7 +169,7 @@ PARTS = ('"', '""', '","', ",", "\n", "\r\n", "\r", "a", "bc", "é", "💡", " "
 
 def outcome(reader: Any, dialect: Dialect, path: Path) -> Any:
     try:
-        return rows_of(reader(dialect, Piece(str(path), dialect.format, 0), None))
+        return rows_of(reader(dialect, TablePiece(str(path), dialect.format, 0), None))
     except InputError as error:
         return str(error)
 

@@ -16,7 +16,7 @@ from karat.arrow.batches import table_batches
 from karat.arrow.columns import Columns, kind_of
 from karat.arrow.formats import text_lines
 from karat.arrow.formats.jsonl import read_carefully, read_jsonl
-from karat.arrow.pieces import Piece, table_format
+from karat.arrow.pieces import TablePiece, table_format
 from karat.errors import InputError
 
 pa = pytest.importorskip("pyarrow")
@@ -262,7 +262,7 @@ def test_kernel_equals_json(
     path = tmp_path_factory.getbasetemp() / "fuzzed.jsonl"
     first_line = f'{{"a": {first}}}\n'
     path.write_bytes((first_line + "".join(map("".join, zip(lines, ends, strict=False)))).encode())
-    piece = Piece(str(path), "jsonl", 0)
+    piece = TablePiece(str(path), "jsonl", 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_lines, "BYTES_READ", size)
         found = outcome(read_jsonl(piece, ["a"]))
@@ -275,7 +275,7 @@ def test_kernel_equals_json(
 def test_every_value_in_every_column(tmp_path: Path, value: str, first: str, name: str) -> None:
     good = f'{{"a": {first}, "other": 0}}\n'
     line = f'{{"a": {value}}}\n' if name == "a" else f'{{"other": {value}, "a": {first}}}\n'
-    piece = Piece(str(written(tmp_path, good + good + line + good)), "jsonl", 0)
+    piece = TablePiece(str(written(tmp_path, good + good + line + good)), "jsonl", 0)
     found = outcome(read_jsonl(piece, ["a"]))
     assert found == outcome(read_carefully(piece, ["a"]))
     assert isinstance(found, str) or len(found) == 4

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from karat.arrow.formats import parquet
-from karat.arrow.pieces import Piece
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, MissingExtra
 
 pa = pytest.importorskip("pyarrow")
@@ -48,7 +48,7 @@ def path(tmp_path: Path) -> str:
     return str(found)
 
 
-def rows_of(pieces: list[Piece], columns: list[str] | None) -> list[dict[str, Any]]:
+def rows_of(pieces: list[TablePiece], columns: list[str] | None) -> list[dict[str, Any]]:
     batches = (batch for piece in pieces for batch in parquet.read_parquet(piece, columns))
     return [row for batch in batches for row in pa.record_batch(batch).to_pylist()]
 
@@ -65,13 +65,13 @@ def test_same_pieces_and_rows(
     assert parquet.parquet_pieces(path) == pieces
     assert parquet.parquet_columns(path) == names == table().column_names
     assert [rows_of(pieces[1:], columns) for columns in wanted] == expected
-    assert rows_of([Piece(path, "parquet", 0)], None) == table().to_pylist()
+    assert rows_of([TablePiece(path, "parquet", 0)], None) == table().to_pylist()
 
 
 @pytest.mark.usefixtures("without_pyarrow")
 def test_refused_by_duckdb(tmp_path: Path, path: str) -> None:
     with pytest.raises(InputError, match="has no column 'candidates'; did you mean candidate"):
-        rows_of([Piece(path, "parquet", 0)], ["candidates"])
+        rows_of([TablePiece(path, "parquet", 0)], ["candidates"])
     (tmp_path / "no.parquet").write_bytes(b"some text that is no table at all")
     with pytest.raises(InputError, match="not a parquet file that can be read"):
         parquet.parquet_pieces(str(tmp_path / "no.parquet"))
@@ -87,7 +87,7 @@ def test_refused_by_duckdb(tmp_path: Path, path: str) -> None:
 def test_memory_is_bounded(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(parquet._DUCKDB_SETTINGS, "memory_limit", "100KB")
     with pytest.raises(InputError, match="DuckDB needs more than 1GB; read it with pyarrow"):
-        rows_of([Piece(path, "parquet", 0)], None)
+        rows_of([TablePiece(path, "parquet", 0)], None)
 
 
 @pytest.mark.usefixtures("without_pyarrow")
@@ -96,4 +96,4 @@ def test_damaged_pages_are_refused(path: str) -> None:
     data[40 : len(data) // 2] = b"\xff" * (len(data) // 2 - 40)
     Path(path).write_bytes(data)
     with pytest.raises(InputError, match="not a parquet file that can be read"):
-        rows_of([Piece(path, "parquet", 0)], ["candidate", "references"])
+        rows_of([TablePiece(path, "parquet", 0)], ["candidate", "references"])

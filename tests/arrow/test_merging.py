@@ -67,7 +67,7 @@ def test_sums_and_rows_are_not_mixed() -> None:
 
 
 def test_many_rows_are_put_into_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_ROWS", 2 * COUNT - 1)
+    monkeypatch.setattr(module, "MAX_ROWS", 2 * COUNT - 1)
     monkeypatch.setattr(module, "BUCKETS", 4)
     found = kt.arrow.merge(kt.arrow.stats(part_, **HOW) for part_ in PARTS).compare(trials=20)
     asked = kt.compare({"A": A, "B": B}, REFERENCES, trials=20, buckets=4)

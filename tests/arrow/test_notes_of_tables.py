@@ -8,7 +8,7 @@ import pytest
 
 import karat as kt
 from karat.arrow import table_scores
-from karat.arrow.engines import Local
+from karat.arrow.jobs import Local
 from karat.scoring import Scoring
 
 ROWS = [{"output": "a b", "reference": "a b c"}, {"output": "d e", "reference": "d e"}]

@@ -97,7 +97,7 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
 ) -> None:
     def keep_up_to(rows: int) -> None:
         for module in (buckets_module, table_scores, frame_scores):
-            monkeypatch.setattr(module, "MOST_ROWS", rows)
+            monkeypatch.setattr(module, "MAX_ROWS", rows)
 
     keep_up_to(3 * COUNT - 1)
     for module in (buckets_module, jobs):
@@ -583,7 +583,7 @@ def test_rows_of_another_job_do_not_count_as_done(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("karat.arrow.jobs.Measure.parts", stopped)
+        patched.setattr("karat.arrow.jobs.TableMeasure.parts", stopped)
         with pytest.raises(KeyboardInterrupt):
             kt.score_table(files, "chrf", **HOW, shards=folder, rows=out)
     kt.score_table(files, "bleu", **HOW, shards=folder, rows=out)
@@ -600,7 +600,7 @@ def test_files_of_like_names_have_rows_of_their_own(tmp_path: Path) -> None:
 
 
 def test_few_segments_of_many_systems_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets_module, "MOST_ROWS", 10)
+    monkeypatch.setattr(buckets_module, "MAX_ROWS", 10)
     with pytest.raises(kt.InputError, match=r"fewer than the 4,096 buckets .* \(--buckets 0\)"):
         kt.score(SYSTEMS, REFERENCES, resamples=5)
     assert kt.score(SYSTEMS, REFERENCES, resamples=5, buckets=0).buckets is None

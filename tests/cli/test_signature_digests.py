@@ -13,7 +13,7 @@ import pytest
 from oracles.tiny_embeddings import write_model2vec
 
 import karat as kt
-from karat.evalset.saving import save_evalset
+from karat.evalset.conversion import save_evalset
 from karat.metrics.names import parse
 from karat.paraphrase.pem.combination import SvrSetting
 from karat.paraphrase.pem.features import as_features

@@ -12,7 +12,7 @@ import pytest
 from scale import cluster_checks as checks
 from scale.cluster_tasks import write_tables
 
-from karat.arrow.engines import Runner, as_engine
+from karat.arrow.jobs import Runner, as_engine
 from karat.errors import MissingExtra
 
 ENGINES = ("spark", "ray")
@@ -85,7 +85,7 @@ from pathlib import Path
 before = dict(os.environ)
 from scale.cluster_checks import local, merged
 from scale.cluster_tasks import JOB, pieces_in
-from karat.arrow.engines import as_engine
+from karat.arrow.jobs import as_engine
 from karat.arrow.jobs import work_of
 from karat.errors import InputError
 folder = Path({folder!r})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.evalset.draws import draw_lines
+from karat.evalset.draws import format_draws
 
 TEXTS = {"A": ["a", "b", "c"]}
 DRAWS = (
@@ -56,11 +56,11 @@ def test_selections_keep_the_draws_that_remain() -> None:
 def test_a_file_of_draws_is_added(tmp_path: Path) -> None:
     kt.save_evalset(made(DRAWS[:2]), tmp_path / "x")
     more = tmp_path / "more.tsv"
-    more.write_text("".join(draw_lines(DRAWS[2:])))
+    more.write_text("".join(format_draws(DRAWS[2:])))
     assert kt.load_evalset(tmp_path / "x", draws=more).draws == DRAWS
-    more.write_text("".join(draw_lines((DRAWS[0]._replace(reason="again"), *DRAWS[1:]))))
+    more.write_text("".join(format_draws((DRAWS[0]._replace(reason="again"), *DRAWS[1:]))))
     assert kt.load_evalset(tmp_path / "x", draws=more).draws[0].reason == "again"
-    more.write_text("".join(draw_lines([DRAWS[0]._replace(probability=0.5)])))
+    more.write_text("".join(format_draws([DRAWS[0]._replace(probability=0.5)])))
     with pytest.raises(kt.InputError, match=r"more.tsv, line 2: segment '1' is drawn twice in ro"):
         kt.load_evalset(tmp_path / "x", draws=more)
     kt.save_evalset(made(None), tmp_path / "y.jsonl", "jsonl")

@@ -10,7 +10,7 @@ import pytest
 
 import karat as kt
 from karat.evalset.loading import read_evalset
-from karat.evalset.reading import MOST_PROBLEMS, Reading
+from karat.evalset.reading import MAX_PROBLEMS, Reading
 
 FILES = {
     "karat.toml": '[[dimension]]\nname = "good"\nbetter = "lower"\nlow = 0\n',
@@ -152,10 +152,10 @@ def test_every_problem_is_named(
 
 def test_problems_are_bounded(write: Write) -> None:
     reading = Reading()
-    text = HUMAN + "C\t1\tx\tgood\t1\n" * (MOST_PROBLEMS + 7)
-    with pytest.raises(kt.InputError, match=f"and {MOST_PROBLEMS + 6:,} more"):
+    text = HUMAN + "C\t1\tx\tgood\t1\n" * (MAX_PROBLEMS + 7)
+    with pytest.raises(kt.InputError, match=f"and {MAX_PROBLEMS + 6:,} more"):
         read_evalset(write({"human.tsv": text}), reading)
-    assert len(reading.problems) == MOST_PROBLEMS
+    assert len(reading.problems) == MAX_PROBLEMS
     assert reading.all()[-1] == "and 7 more like these"
 
 

@@ -61,7 +61,7 @@ def test_believability(load: Load) -> None:
         assert judged(found, dimension) == 3 * 1976
     cells = np.zeros((3, 1982), dtype=int)
     rows = found.judgements
-    mine = rows.where(rows.dimension == 0)
+    mine = rows.select_rows(rows.dimension == 0)
     np.add.at(cells, (mine.system, mine.segment), 1)
     assert (cells[cells > 0].min(), cells.max()) == (2, 10)
 

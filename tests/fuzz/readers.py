@@ -196,13 +196,13 @@ def table(name: str) -> Read:
 
     def read(folder: Path) -> object:
         from karat.arrow.columns import Columns
-        from karat.arrow.jobs import Job, measure_piece
+        from karat.arrow.jobs import TableJob, measure_piece
         from karat.arrow.pieces import plan_pieces, table_format
-        from karat.arrow.tables import signed
+        from karat.arrow.tables import sign_metric
         from karat.metrics.names import metric
 
         path = str(folder / name)
-        job = Job(Columns(), (signed(metric("bleu")),))
+        job = TableJob(Columns(), (sign_metric(metric("bleu")),))
         pieces = plan_pieces([path])
         every = [len(batch) for piece in pieces for batch in table_format(path).read(piece, None)]
         return every, [measure_piece(job, piece).rows for piece in pieces]

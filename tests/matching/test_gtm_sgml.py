@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.evalset.aligned_texts import Aligned, align, read_gtm_sgml
+from karat.evalset.aligned_texts import AlignedSgml, align, read_gtm_sgml
 
 ONE = '<doc docid="d" sysid="s">\n<seg id=1> a  b </seg>\n<seg id=2>c</seg>\n</doc>\n'
 
 
-def samples(karat_data: Path, system: str, *references: str) -> Aligned:
+def samples(karat_data: Path, system: str, *references: str) -> AlignedSgml:
     folder = karat_data / "gtm-samples"
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there: no samples of the original tool")

@@ -89,7 +89,7 @@ def test_a_missing_output_is_left_out_on_both_sides(level: str) -> None:
     outputs["s1"][2] = None
     # Readers refuse such a judgement; a set that was made by hand may have it.
     gone = replace(evalset, systems={name: tuple(texts) for name, texts in outputs.items()})
-    never = replace(gone, judgements=evalset.judgements.where(unless(evalset, "s1", 2)))
+    never = replace(gone, judgements=evalset.judgements.select_rows(unless(evalset, "s1", 2)))
     found, wanted = (
         view(level, score_evalset(given, "bleu"), given.human("quality")) for given in (gone, never)
     )

@@ -217,7 +217,7 @@ def test_threads_and_memory_do_not_matter(monkeypatch: pytest.MonkeyPatch, decod
     how = Aligner(decoding=decoding)
     one = align_words(*texts, how, threads=1).links
     assert one.size > 1000
-    monkeypatch.setattr("karat.storage.arrays.LEAST", 1)
+    monkeypatch.setattr("karat.storage.arrays.MIN_MEMORY", 1)
     for work in ({"threads": 3}, {"threads": 2, "memory": 200_000}, {"memory": 20_000}):
         other = align_words(*texts, how, **work).links.part(0, 300)
         for name in ("source", "pivot", "offsets"):

@@ -103,7 +103,7 @@ def test_links_do_not_depend_on_memory(
     threads: int,
     longest: int,
 ) -> None:
-    arrays.LEAST = 1
+    arrays.MIN_MEMORY = 1
     texts = parallel_tokens([parallel(seed, number)], Recipe("none"), Recipe("none"))
     how = Aligner(2, 3, agreement, decoding, longest=longest, model=model)
     whole = align_words(*texts, how)
@@ -157,7 +157,7 @@ def test_links_as_text_come_part_by_part() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(1, 20_000), st.integers(1, 5))
 def test_tables_do_not_depend_on_memory(seed: int, number: int, limit: int, longest: int) -> None:
-    arrays.LEAST = 1
+    arrays.MIN_MEMORY = 1
     words = Recipe("none"), Recipe("none")
     source, pivot = parallel_tokens([parallel(seed, number)], *words)
     links = align_words(source, pivot, Aligner(1, 1)).links
@@ -192,7 +192,7 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @given(st.lists(st.lists(st.text(max_size=2), max_size=30), max_size=3), st.integers(1, 5000))
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
-    arrays.LEAST = 1
+    arrays.MIN_MEMORY = 1
     found = stages.distinct_lines([Strings(text) for text in texts], limit)
     wanted = list(dict.fromkeys(line for text in texts for line in text))
     assert found.views(0, len(found)).strings() == wanted

@@ -29,7 +29,7 @@ from karat.realize.generation import ContentRealizer, generate_sentences
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
 from karat.realize.treebank import Treebank, read_treebank, split_into_blocks
 from karat.report.render.records import render_json
-from karat.storage.store import Store
+from karat.storage.store import ModelStore
 
 BOTH = ("function-words", "punctuation")
 
@@ -145,10 +145,10 @@ def test_a_completer_of_another_version_is_refused(model: RealizerModel) -> None
     told = "m.npz: its completion is of version {}, and this Karat reads version 2: train"
     for version in (3, 1):
         with pytest.raises(InputError, match=told.format(version)):
-            Completer.stored(Store("m.npz", about | {"version": version}, arrays))
+            Completer.stored(ModelStore("m.npz", about | {"version": version}, arrays))
     del about["version"]
     with pytest.raises(InputError, match=told.format(1)):
-        Completer.stored(Store("m.npz", about, arrays))
+        Completer.stored(ModelStore("m.npz", about, arrays))
 
 
 def test_evaluation_has_rows_for_content_words(model: RealizerModel, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
 from karat.realize.ordering import OrderingModel, TreeletScores
 from karat.realize.treebank import Treebank, read_treebank
-from karat.storage.store import Store
+from karat.storage.store import ModelStore
 
 
 def bank(folder: Path, text: str, name: str = "toy.conllu") -> Treebank:
@@ -174,7 +174,7 @@ def test_all_progress_is_reported(treebank: Treebank, inputs: str) -> None:
 
 def stored(about: dict[str, Any], arrays: dict[str, Any]) -> OrderingModel:
     """The model in a store of these parts."""
-    return OrderingModel.stored(Store("model.npz", about, arrays))
+    return OrderingModel.stored(ModelStore("model.npz", about, arrays))
 
 
 def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel) -> None:

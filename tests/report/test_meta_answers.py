@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import karat as kt
-from karat.evalset.saving import EvalSetCheck
+from karat.evalset.conversion import EvalSetCheck
 from karat.meta.evaluation import Ranking
 from karat.meta.experiment import Experiment
 from karat.meta.fit import Fit, FitRow, LeftOut, ScoreFit

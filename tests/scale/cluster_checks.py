@@ -21,8 +21,7 @@ from scale import cluster_tasks
 from scale.cluster_tasks import JOB, LONGEST_WAIT, METRICS, pieces_in, write_tables
 
 import karat as kt
-from karat.arrow.engines import Engine, Local, Runner, as_engine
-from karat.arrow.jobs import Failure, added, work_of
+from karat.arrow.jobs import Engine, JobFailure, Local, Runner, add_statistics, as_engine, work_of
 from karat.arrow.statistics import Statistics
 from karat.arrow.tables import sums_table
 from karat.errors import InputError
@@ -40,7 +39,7 @@ def merged(results: Iterable[tuple[int, Any]], count: int) -> list[Any]:
     assert sorted(found) == list(range(count))
     total = Statistics(JOB.measure.metrics)
     for part in found.values():  # in the order in which they came
-        total = added(total, part)
+        total = add_statistics(total, part)
     rows: list[Any] = pa.table(sums_table(total)).to_pylist()
     return sorted(rows, key=lambda row: (row["system"], row["metric"]))
 
@@ -124,7 +123,7 @@ def check_bad_input(runner: Runner, folder: Path) -> None:
     """A null text is told in a sentence, and the other pieces are measured."""
     write_tables(folder, files=3, bad=1)
     found = dict(runner.run(work_of(JOB), pieces_in(folder)))
-    assert [isinstance(found[at], Failure) for at in range(3)] == [False, True, False]
+    assert [isinstance(found[at], JobFailure) for at in range(3)] == [False, True, False]
     assert found[1].sentence.startswith(f"{folder / 'part1.parquet'}, row 8: ")
 
 
@@ -158,7 +157,7 @@ def check_unreachable(name: str, address: str, why: str) -> None:
 MISSING = """
 import sys
 sys.modules[{package!r}] = None  # an import of it fails, as if it were not installed
-from karat.arrow.engines import as_engine
+from karat.arrow.jobs import as_engine
 from karat.errors import MissingExtra
 try:
     with as_engine({name!r}).running(1):
@@ -180,7 +179,7 @@ import threading
 from pathlib import Path
 from scale.cluster_checks import local, merged
 from scale.cluster_tasks import JOB, pieces_in
-from karat.arrow.engines import as_engine
+from karat.arrow.jobs import as_engine
 from karat.arrow.jobs import work_of
 def work():
     pieces = pieces_in(Path({folder!r}))
@@ -208,7 +207,7 @@ SCRIPT = """
 from functools import partial
 from pathlib import Path
 from scale import cluster_tasks
-from karat.arrow.engines import as_engine
+from karat.arrow.jobs import as_engine
 work = partial(cluster_tasks.wait, {marks!r})
 pieces = cluster_tasks.pieces_in(Path({folder!r}))[:2]
 try:
@@ -225,7 +224,7 @@ import time
 from functools import partial
 from pathlib import Path
 from scale import cluster_tasks
-from karat.arrow.engines import as_engine
+from karat.arrow.jobs import as_engine
 work = partial(cluster_tasks.die_once, {marks!r})
 pieces = cluster_tasks.pieces_in(Path({folder!r}))
 with as_engine({name!r}, {{"workers": "2"}}).running(6) as runner:

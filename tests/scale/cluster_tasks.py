@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from karat.arrow.columns import Columns
-from karat.arrow.jobs import Job, run_piece
-from karat.arrow.pieces import Piece, plan_pieces
-from karat.arrow.tables import signed
+from karat.arrow.jobs import TableJob, run_piece
+from karat.arrow.pieces import TablePiece, plan_pieces
+from karat.arrow.tables import sign_metric
 from karat.metrics.names import metric
 from karat.progress import Stop
 
 METRICS = ("bleu", "chrf", "rouge_l")
-JOB = Job(Columns.of(by="system", id="id"), tuple(signed(metric(name)) for name in METRICS))
+JOB = TableJob(
+    Columns.from_names(by="system", id="id"), tuple(sign_metric(metric(name)) for name in METRICS)
+)
 WORDS = ("the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "in", "rain")
 LONGEST_WAIT = 120.0
 
@@ -39,12 +41,12 @@ def write_tables(folder: Path, files: int = 6, rows: int = 200, bad: int | None 
         pq.write_table(table, folder / f"part{file}.parquet")
 
 
-def pieces_in(folder: Path) -> list[Piece]:
+def pieces_in(folder: Path) -> list[TablePiece]:
     """The pieces of all tables in a folder."""
     return plan_pieces(sorted(str(path) for path in folder.glob("*.parquet")))
 
 
-def die_once(folder: str, piece: Piece, threads: int = 1, stop: Stop | None = None) -> Any:
+def die_once(folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None = None) -> Any:
     """Measure a piece; whoever is first on part3 tells its process id and waits to be killed."""
     if "part3" in piece.path:
         told = Path(folder, f"attempt{len(os.listdir(folder))}")
@@ -55,7 +57,7 @@ def die_once(folder: str, piece: Piece, threads: int = 1, stop: Stop | None = No
     return run_piece(JOB, piece, threads, stop)
 
 
-def wait(folder: str, piece: Piece, threads: int = 1, stop: Stop | None = None) -> Any:
+def wait(folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None = None) -> Any:
     """Tell that a piece is under way, and wait to be ended."""
     Path(folder, f"under-way-{os.getpid()}").touch()
     wait_for_end()
@@ -69,18 +71,20 @@ def wait_for_end() -> None:
     raise TimeoutError("nobody ended this process")
 
 
-def die(folder: str, piece: Piece, threads: int = 1, stop: Stop | None = None) -> Any:
+def die(folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None = None) -> Any:
     """End the worker on part3, as the kernel does when memory is short."""
     if part3_comes(folder, piece):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def divide_by_zero(folder: str, piece: Piece, threads: int = 1, stop: Stop | None = None) -> Any:
+def divide_by_zero(
+    folder: str, piece: TablePiece, threads: int = 1, stop: Stop | None = None
+) -> Any:
     """Fail on part3 for a reason that is no bad input."""
     return 1 // (0 if part3_comes(folder, piece) else 1)
 
 
-def part3_comes(folder: str, piece: Piece) -> bool:
+def part3_comes(folder: str, piece: TablePiece) -> bool:
     """Whether this is part3; part0 is under way when it comes, if there are two workers."""
     mark = Path(folder, "part3")
     if "part3" in piece.path:
@@ -93,6 +97,6 @@ def part3_comes(folder: str, piece: Piece) -> bool:
     return False
 
 
-def interrupts_blocked(piece: Piece, threads: int = 1, stop: Stop | None = None) -> bool:
+def interrupts_blocked(piece: TablePiece, threads: int = 1, stop: Stop | None = None) -> bool:
     """Whether Ctrl-C does not reach the worker."""
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())

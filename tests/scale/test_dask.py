@@ -19,8 +19,7 @@ from scale import cluster_checks as checks
 from scale import cluster_tasks
 from scale.cluster_tasks import JOB, pieces_in, write_tables
 
-from karat.arrow.engines import Engine, Runner, as_engine
-from karat.arrow.jobs import work_of
+from karat.arrow.jobs import Engine, Runner, as_engine, work_of
 from karat.errors import InputError
 from karat.scale.spark_engine import Spark
 

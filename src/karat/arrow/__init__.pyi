@@ -5,4 +5,4 @@ from karat.arrow.merged import merge as merge
 from karat.arrow.merged import stats as stats
 from karat.arrow.merged import sums as sums
 from karat.arrow.tables import SUMS_SCHEMA as SUMS_SCHEMA
-from karat.arrow.tables import Table as Table
+from karat.arrow.tables import DataTable as DataTable

@@ -25,7 +25,7 @@ from karat.arrow.columns import (
 )
 from karat.arrow.formats.score_cells import cells
 from karat.errors import InputError, quoted
-from karat.evalset.given_scores import score_of
+from karat.evalset.given_scores import parse_score
 from karat.metrics.pairs import SEGMENTS_PER_BATCH, Outputs
 from karat.text.references import References, starts_of
 from karat.text.segments import Segments
@@ -57,12 +57,12 @@ class TableBatch(NamedTuple):
     """Of each column of candidates, of which a wide table has several."""
     references: References
     systems: list[str]
-    """In a wide table those of the columns of candidates."""
+    """In a wide table, one per column of candidates."""
     codes: NDArray[np.int32]
     """For each row the place of its system in `systems`; of a wide table, of its first system."""
     ids: Ids | None
     numbers: Mapping[str, Floats]
-    """Columns of scores, NaN where there is none."""
+    """Columns of scores, NaN if missing."""
     has_ids: bool
     """True if a column has the ids; else segments go by their numbers."""
     present: NDArray[np.bool_] | None = None
@@ -152,7 +152,7 @@ def table_batches(
 
 
 def speaks_arrow(data: object) -> bool:
-    """Return whether something can be taken as a table, or as a part of one."""
+    """Return whether an object implements the Arrow PyCapsule protocol."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
@@ -169,8 +169,8 @@ def record_batches(
             names, formats = _kernel.arrow_columns(schema)
             return names, formats, iter([_kernel.ArrowBatch.from_capsules(schema, array)])
     except (ValueError, TypeError, NotImplementedError, RuntimeError) as error:  # of who made it
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{name}: {told}; expected a table of texts") from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{name}: {reason}; expected a table of texts") from error
     raise InputError(
         f"{name} is {type(data).__name__}, expected a table that speaks Arrow, such as one of "
         "pyarrow, Polars, pandas or DuckDB"
@@ -182,8 +182,8 @@ def _from_stream(stream: _kernel.ArrowStream, name: str) -> Iterator[_kernel.Arr
         try:
             batch = stream.next()
         except RuntimeError as error:  # of whoever makes the batches
-            told = str(error).partition(". Detail: ")[0].splitlines()[0]
-            raise InputError(f"{name} cannot be read: {told}") from error
+            reason = str(error).partition(". Detail: ")[0].splitlines()[0]
+            raise InputError(f"{name} cannot be read: {reason}") from error
         if batch is None:
             return
         yield batch
@@ -203,7 +203,9 @@ class BatchReader:
         self._name, self._columns, self._place = name, columns, place
         self._places = columns.places(name, names)
         self.kinds = {
-            column: check_kind(name, column, formats[self._places[column]], self._wanted(column))
+            column: check_kind(
+                name, column, formats[self._places[column]], self._allowed_kinds(column)
+            )
             for column in self._places
         }
         """The kind of each column that is read."""
@@ -211,7 +213,7 @@ class BatchReader:
             check_kind(name, column, formats[self._places[column]], NUMBERS)
         self._formats = {column: formats[place] for column, place in self._places.items()}
 
-    def _wanted(self, column: str) -> Sequence[str]:
+    def _allowed_kinds(self, column: str) -> Sequence[str]:
         if column in self._columns.candidate:
             return TEXT
         if column in self._columns.reference:
@@ -232,7 +234,7 @@ class BatchReader:
         skipped: Mapping[str, int] = {}
         if columns.skip_missing:
             rows, skipped = self._without_missing(rows)
-        texts = [(self._texts(rows, one, _CANDIDATE)[0], one) for one in columns.candidate]
+        texts = [(self._texts(rows, name, _CANDIDATE)[0], name) for name in columns.candidate]
         systems, codes = self._systems(rows)
         references = self._references(rows)
         ids = self._ids(rows, columns.id)
@@ -241,7 +243,7 @@ class BatchReader:
         return TableBatch(
             self._name,
             rows.first + rows.start,
-            tuple(ColumnTexts(*one) for one in texts),
+            tuple(ColumnTexts(*name) for name in texts),
             references,
             systems,
             codes,
@@ -271,24 +273,26 @@ class BatchReader:
         at, window = rows.start, rows.stop - rows.start
         while at < rows.stop:
             end = min(at + window, rows.stop)
-            _, _, row, why = rows.batch.texts(place, at, end)
+            _, _, row, problem = rows.batch.texts(place, at, end)
             if row < 0:
                 at = end
-            elif why in _NO_TEXT:
+            elif problem in _NO_TEXT:
                 missing.append(at + row - rows.start)
                 at, window = at + row + 1, _WINDOW
             else:
-                raise self._refused(rows, at + row - rows.start, column, why, _CANDIDATE)
+                raise self._refusal(rows, at + row - rows.start, column, problem, _CANDIDATE)
         return missing
 
     def _references(self, rows: RowRange) -> References:
-        first, *rest = self._columns.reference
-        wanted = _REFERENCE
-        views, starts = self._texts(rows, first, wanted)
+        first, *other_names = self._columns.reference
+        expected = _REFERENCE
+        views, starts = self._texts(rows, first, expected)
         if starts is not None:
             return ColumnReferences(views, starts, first)
-        others = [(self._texts(rows, column, wanted)[0], column) for column in rest]
-        return References([ColumnTexts(*one) for one in ((views, first), *others)])
+        other_columns = [(self._texts(rows, column, expected)[0], column) for column in other_names]
+        return References(
+            [ColumnTexts(*views_and_name) for views_and_name in ((views, first), *other_columns)]
+        )
 
     def _systems(self, rows: RowRange) -> tuple[list[str], NDArray[np.int32]]:
         column = self._columns.by
@@ -301,13 +305,13 @@ class BatchReader:
             names, codes = _kernel.view_groups(views)
             if "" in names:
                 row = int((codes == names.index("")).argmax())
-                raise self._refused(rows, row, column, "empty", "the name of a system")
+                raise self._refusal(rows, row, column, "empty", "the name of a system")
             return names, codes
         numbers, places = np.unique(self._integers(rows, column), return_inverse=True)
-        shown = numbers.tolist()
+        labels = numbers.tolist()
         if self.kinds[column] == "truth values":
-            shown = ["true" if value else "false" for value in shown]
-        return [str(value) for value in shown], places.astype(np.int32)
+            labels = ["true" if value else "false" for value in labels]
+        return [str(value) for value in labels], places.astype(np.int32)
 
     def _ids(self, rows: RowRange, column: str | None) -> Ids | None:
         if column is None:
@@ -322,18 +326,20 @@ class BatchReader:
         numbers = self._integers(rows, column)
         return Ids(_kernel.hash_ids(numbers), numbers)
 
-    def _texts(self, rows: RowRange, column: str, wanted: str) -> tuple[_kernel.Views, Ints | None]:
+    def _texts(
+        self, rows: RowRange, column: str, expected: str
+    ) -> tuple[_kernel.Views, Ints | None]:
         if rows.present is not None:
-            return _joined_texts([self._texts(run, column, wanted) for run in rows.runs()])
+            return _joined_texts([self._texts(run, column, expected) for run in rows.runs()])
         try:
-            found = rows.batch.texts(self._places[column], rows.start, rows.stop)
+            texts = rows.batch.texts(self._places[column], rows.start, rows.stop)
         except IndexError as error:
             raise InputError(
                 f"{self._name}: column {quoted(column)} is damaged: {error}"
             ) from error
-        views, starts, row, why = found
+        views, starts, row, problem = texts
         if row >= 0:
-            raise self._refused(rows, row, column, why, wanted)
+            raise self._refusal(rows, row, column, problem, expected)
         return views, starts
 
     def _integers(self, rows: RowRange, column: str) -> Ints:
@@ -343,27 +349,29 @@ class BatchReader:
             return joined
         numbers, row = rows.batch.integers(self._places[column], rows.start, rows.stop)
         if row >= 0:
-            raise self._refused(rows, row, column, "null", "a value")
+            raise self._refusal(rows, row, column, "null", "a value")
         if "L" in self._formats[column] and (numbers < 0).any():
             row = int((numbers < 0).argmax())
-            raise self._refused(rows, row, column, "above 2^63", "a smaller number, or a text")
+            raise self._refusal(rows, row, column, "above 2^63", "a smaller number, or a text")
         return numbers
 
     def _scores(self, rows: RowRange, column: str) -> Floats:
-        """Return numbers, NaN where there is none."""
-        what = f"{self._name}: column {quoted(column)}"
+        """Return scores, NaN if missing."""
+        subject = f"{self._name}: column {quoted(column)}"
         place, span = self._places[column], (rows.start, rows.stop)
-        found = np.full(rows.stop - rows.start, np.nan)
-        for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, what)):
-            value = score_of(cell)
+        scores = np.full(rows.stop - rows.start, np.nan)
+        for row, cell in enumerate(cells(rows.batch, place, self.kinds[column], span, subject)):
+            value = parse_score(cell)
             if value is None:
-                raise self._refused(rows, row, column, quoted(cell), "a finite number or none")
-            found[row] = value
-        return found if rows.present is None else found[rows.present]
+                raise self._refusal(rows, row, column, quoted(cell), "a finite number or none")
+            scores[row] = value
+        return scores if rows.present is None else scores[rows.present]
 
-    def _refused(self, rows: RowRange, row: int, column: str, why: str, wanted: str) -> InputError:
+    def _refusal(
+        self, rows: RowRange, row: int, column: str, problem: str, expected: str
+    ) -> InputError:
         place = f"{self._name}, {self._place(rows.first + rows.start + row)}"
-        return refusal(place, column, why, wanted)
+        return refusal(place, column, problem, expected)
 
 
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
@@ -377,12 +385,15 @@ _WINDOW = 64
 def _joined_texts(
     parts: Sequence[tuple[_kernel.Views, Ints | None]],
 ) -> tuple[_kernel.Views, Ints | None]:
-    """Return the texts of several ranges of rows as those of one."""
+    """Concatenate the texts of several ranges of rows."""
     texts = [text for views, _ in parts for text in views.strings()]
     views = _kernel.Views.from_strings(texts, 0, len(texts))
     if all(starts is None for _, starts in parts):
         return views, None
-    counts = [np.ones(len(own), np.int64) if s is None else np.diff(s) for own, s in parts]
+    counts = [
+        np.ones(len(range_views), np.int64) if range_starts is None else np.diff(range_starts)
+        for range_views, range_starts in parts
+    ]
     return views, starts_of(np.concatenate(counts))
 
 
@@ -396,11 +407,11 @@ def reference_hashes(references: References) -> Ints:
     return sums
 
 
-def refusal(place: str, column: str, why: str, wanted: str) -> InputError:
+def refusal(place: str, column: str, problem: str, expected: str) -> InputError:
     """Return the error for a value that cannot be used."""
     advice = "drop the row or fill it in"
-    if why in _NO_TEXT and wanted in (_CANDIDATE, _REFERENCE):
+    if problem in _NO_TEXT and expected in (_CANDIDATE, _REFERENCE):
         advice = f"drop the row, fill it in, or {SKIP_MISSING}"
     return InputError(
-        f"{place}: column {quoted(column)} is {why}; every row needs {wanted}: {advice}"
+        f"{place}: column {quoted(column)} is {problem}; every row needs {expected}: {advice}"
     )

@@ -36,15 +36,19 @@ class Columns:
     """True to leave out rows without a candidate or a reference."""
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
-        """Return these columns and those of given scores."""
-        more = tuple(dict.fromkeys(column for m in metrics for column in m.table_columns()))
-        if more and self.wide:
-            told = f"column {quoted(more[0])} has one score a row, and a wide table several systems"
-            raise InputError(f"{told}: make it long, with a column of systems (by)")
-        return replace(self, scores=more)
+        """Add the columns of given scores."""
+        score_columns = tuple(
+            dict.fromkeys(column for m in metrics for column in m.table_columns())
+        )
+        if score_columns and self.wide:
+            raise InputError(
+                f"column {quoted(score_columns[0])} has one score a row, and a wide table several "
+                "systems: make it long, with a column of systems (by)"
+            )
+        return replace(self, scores=score_columns)
 
     @classmethod
-    def of(
+    def from_names(
         cls,
         candidate: str | Sequence[str] = "candidate",
         reference: str | Sequence[str] = "reference",
@@ -52,8 +56,11 @@ class Columns:
         id: str | None = None,
     ) -> Columns:
         """Return the columns that were named, checked."""
-        candidates, references = _listed(candidate, "candidates"), _listed(reference, "references")
-        found = cls(candidates, references, by, id)
+        candidates, references = (
+            _as_columns(candidate, "candidates"),
+            _as_columns(reference, "references"),
+        )
+        columns = cls(candidates, references, by, id)
         for column in (*candidates, *references, by, id):
             if column is not None and not isinstance(column, str):
                 kind = type(column).__name__
@@ -68,20 +75,20 @@ class Columns:
                 raise InputError(f"column {quoted(column)} is named twice: it would be two systems")
         for column in references:
             if references.count(column) > 1:
-                told = "it would be two references"
-                raise InputError(f"column {quoted(column)} is named twice: {told}")
-        if by is not None and found.wide:
+                reason = "it would be two references"
+                raise InputError(f"column {quoted(column)} is named twice: {reason}")
+        if by is not None and columns.wide:
             raise InputError(
                 f"{len(candidates)} columns of candidates and a column of systems "
                 f"({quoted(by)}) were named: a table has one or the other; leave one of them out"
             )
         if by is not None and by in (*candidates, *references):
-            told = "a text is no system's name"
-            raise InputError(f"column {quoted(by)} is named as text and as system (by): {told}")
-        return found
+            reason = "a text is no system's name"
+            raise InputError(f"column {quoted(by)} is named as text and as system (by): {reason}")
+        return columns
 
     @classmethod
-    def found(
+    def detect(
         cls,
         table: str,
         names: Sequence[str],
@@ -90,10 +97,10 @@ class Columns:
         by: str | None,
         id: str | None,
     ) -> Columns:
-        """Return the columns that were named; for texts that were not, those of a usual name."""
-        return cls.of(
-            _usual(table, names, "candidate") if candidate is None else candidate,
-            _usual(table, names, "reference") if reference is None else reference,
+        """Return the named columns; detect text columns without a name by usual names."""
+        return cls.from_names(
+            _usual_column(table, names, "candidate") if candidate is None else candidate,
+            _usual_column(table, names, "reference") if reference is None else reference,
             by,
             id,
         )
@@ -106,16 +113,16 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """All names, each once."""
-        given = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
-        return list(dict.fromkeys(name for name in given if name is not None))
+        columns = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
+        return list(dict.fromkeys(name for name in columns if name is not None))
 
     def places(self, name: str, columns: Sequence[str]) -> dict[str, int]:
-        """Return where each column is among those of a table; `name` is that of the table."""
+        """Return the index of each column in a table called `name`."""
         places = {}
         for column in self.names:
             if column not in columns:
                 hint = nearest(column, columns)
-                has = f"it has {_some(columns)}"
+                has = f"it has {_list_names(columns)}"
                 raise InputError(f"{name} has no column {quoted(column)}{hint} ({has})")
             if list(columns).count(column) > 1:
                 raise InputError(f"{name} has two columns {quoted(column)}: rename one of them")
@@ -123,12 +130,12 @@ class Columns:
         return places
 
 
-def _listed(named: str | Sequence[str], what: str) -> tuple[str, ...]:
+def _as_columns(names: str | Sequence[str], role: str) -> tuple[str, ...]:
     """Return columns that were named, one or several."""
-    found = tuple(named) if isinstance(named, list | tuple) else (named,)
-    if not found:
-        raise InputError(f"no column of {what} was named: at least one is needed")
-    return found
+    columns = tuple(names) if isinstance(names, list | tuple) else (names,)
+    if not columns:
+        raise InputError(f"no column of {role} was named: at least one is needed")
+    return columns
 
 
 SKIP_MISSING = (
@@ -148,25 +155,27 @@ USUAL = {
 """Usual names of the columns of texts."""
 
 
-def _some(names: Sequence[str], most: int = 20) -> str:
+def _list_names(names: Sequence[str], most: int = 20) -> str:
     """Return the names of columns for a message, the first of many."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(short, names[:most])) + more if names else "none"
 
 
-def _usual(table: str, names: Sequence[str], role: str) -> str:
+def _usual_column(table: str, names: Sequence[str], role: str) -> str:
     """Return the only column of a usual name."""
-    found = [name for name in names if name.lower() in USUAL[role]]
-    if len(found) == 1:
-        return found[0]
-    if len(found) > 1 and len({*found}) == 1:
-        raise InputError(f"{table} has {len(found)} columns {quoted(found[0])}: rename one of them")
-    if found:
-        told = f"any of {', '.join(found)} may be the column of {role}s"
+    matches = [name for name in names if name.lower() in USUAL[role]]
+    if len(matches) == 1:
+        return matches[0]
+    if len(matches) > 1 and len({*matches}) == 1:
+        raise InputError(
+            f"{table} has {len(matches)} columns {quoted(matches[0])}: rename one of them"
+        )
+    if matches:
+        problem = f"any of {', '.join(matches)} may be the column of {role}s"
     else:
-        told = f"no column has a usual name for {role}s (it has {_some(names)})"
-    how = f"--{role} COLUMN, in Python {role}="
-    raise InputError(f"{table}: {told}: name the one that is meant ({how})")
+        problem = f"no column has a usual name for {role}s (it has {_list_names(names)})"
+    option = f"--{role} COLUMN, in Python {role}="
+    raise InputError(f"{table}: {problem}: name the one that is meant ({option})")
 
 
 _SINGLE = {
@@ -198,11 +207,11 @@ KEYS = ("text", "whole numbers", "truth values")
 NUMBERS = ("floats", "whole numbers", "text", "JSON values")
 
 
-def check_kind(name: str, column: str, format: str, wanted: Sequence[str]) -> str:
+def check_kind(name: str, column: str, format: str, kinds: Sequence[str]) -> str:
     """Return the kind of a column; refuse one that is not among those wanted."""
     kind = kind_of(format)
-    if kind not in wanted:
-        expected = " or ".join(wanted)
+    if kind not in kinds:
+        expected = " or ".join(kinds)
         raise InputError(f"{name}: column {quoted(column)} holds {kind}, expected {expected}")
     return kind
 
@@ -234,8 +243,8 @@ class ColumnReferences(GroupedReferences):
         self._texts = ColumnTexts(views, name)
 
     def sizes(self) -> Ints:
-        each = _kernel.view_sizes(self._texts.views(0, len(self._texts)), 1)
-        sizes: Ints = np.diff(starts_of(each)[self._cuts()])
+        text_sizes = _kernel.view_sizes(self._texts.views(0, len(self._texts)), 1)
+        sizes: Ints = np.diff(starts_of(text_sizes)[self._cuts()])
         return sizes
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:

@@ -57,8 +57,8 @@ class Frame(ABC):
         """Return the table with more columns, as one of the same kind in the same order."""
         for name in scores:
             if name in self.names:
-                told = f"has a column {quoted(name)} already, where the scores would go"
-                raise InputError(f"{TABLE} {told}: rename it")
+                problem = f"has a column {quoted(name)} already, where the scores would go"
+                raise InputError(f"{TABLE} {problem}: rename it")
         return self.joined(scores)
 
     def joined(self, scores: Mapping[str, Floats]) -> Any:
@@ -75,9 +75,11 @@ class ArrowFrame(Frame):
     @property
     def names(self) -> list[str]:
         for name in ("column_names", "columns"):
-            found = getattr(self.data, name, None)
-            if isinstance(found, list | tuple) and all(isinstance(one, str) for one in found):
-                return list(found)
+            names = getattr(self.data, name, None)
+            if isinstance(names, list | tuple) and all(
+                isinstance(name_given, str) for name_given in names
+            ):
+                return list(names)
         return self.open(())[0]
 
     @property
@@ -87,8 +89,8 @@ class ArrowFrame(Frame):
 
     @property
     def rows(self) -> int | None:
-        found = getattr(self.data, "num_rows", None)  # len() of a DuckDB relation runs its query
-        return found if isinstance(found, int) else None
+        count = getattr(self.data, "num_rows", None)  # len() of a DuckDB relation runs its query
+        return count if isinstance(count, int) else None
 
     def open(self, columns: Sequence[str]) -> Opened:
         names, formats, batches = record_batches(self.data, TABLE)
@@ -116,7 +118,7 @@ def as_frame(data: Any) -> Frame | None:
         return Records(data) if data and isinstance(data[0], Mapping) else None
     if isinstance(data, str | bytes | Mapping):
         return None
-    for package in (one.__module__.partition(".")[0] for one in type(data).__mro__):
+    for package in (base.__module__.partition(".")[0] for base in type(data).__mro__):
         if package in FRAMES.known() and hasattr(type(data), _HAS_COLUMNS.get(package, "columns")):
             return FRAMES[package](data)
     tabular = any(hasattr(data, name) for name in ("columns", "column_names", "schema"))
@@ -154,7 +156,7 @@ def open_values(columns: dict[str, list[Any]], place: Place) -> Opened:
 
 
 class ValueBatch:
-    """Rows of Python values, read as those of an Arrow record batch are; texts are not copied."""
+    """Rows of Python values with the interface of an Arrow record batch; no texts are copied."""
 
     def __init__(self, columns: dict[str, list[Any]], place: Place) -> None:
         self._names, self._values, self._place = list(columns), list(columns.values()), place
@@ -180,14 +182,14 @@ class ValueBatch:
 
     def integers(self, column: int, start: int, stop: int) -> tuple[Ints, int]:
         """Return whole numbers, and the first row that has none or -1; others are refused."""
-        whole = (int, np.integer, np.bool_)
+        integer_types = (int, np.integer, np.bool_)
         values, missing = self._before_missing(column, start, stop)
         for row, value in enumerate(values):
-            if not isinstance(value, whole):
+            if not isinstance(value, integer_types):
                 raise self._refusal(column, start + row, value, "a whole number")
             if not -(1 << 63) <= int(value) < 1 << 63:
-                wanted = "a number of at most 64 bits, or a text"
-                raise self._refusal(column, start + row, value, wanted)
+                expected = "a number of at most 64 bits, or a text"
+                raise self._refusal(column, start + row, value, expected)
         return np.array([int(value) for value in values], np.int64), missing
 
     def floats(self, column: int, start: int, stop: int) -> tuple[Floats, int]:
@@ -203,23 +205,23 @@ class ValueBatch:
         missing = next((row for row, value in enumerate(values) if is_missing(value)), -1)
         return (values if missing < 0 else values[:missing]), missing
 
-    def _refusal(self, column: int, row: int, value: object, wanted: str) -> InputError:
-        place, why = self._place(row), _described(value)
-        return refusal(f"{TABLE}, {place}", self._names[column], why, wanted)
+    def _refusal(self, column: int, row: int, value: object, expected: str) -> InputError:
+        place, problem = self._place(row), _described(value)
+        return refusal(f"{TABLE}, {place}", self._names[column], problem, expected)
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value stands for none."""
+    """Return whether a value is missing."""
     nan = isinstance(value, float) and math.isnan(value)
     return value is None or nan or type(value).__name__ in _MISSING
 
 
 def _format(values: Sequence[Any]) -> str:
     """Return the Arrow format that the first value shows; texts among lists are lists of one."""
-    found = next((_one_format(value) for value in values if not is_missing(value)), "n")
-    if found == "u" and _kernel.first_not_str(values) >= 0 and any(map(_is_list, values)):
+    format = next((_one_format(value) for value in values if not is_missing(value)), "n")
+    if format == "u" and _kernel.first_not_str(values) >= 0 and any(map(_is_list, values)):
         return "+l u"
-    return found
+    return format
 
 
 def _one_format(value: Any) -> str:
@@ -250,8 +252,8 @@ def _described(value: Any) -> str:
     if _is_list(value) and not len(value):
         return "an empty list"
     if _is_list(value):
-        others = (_described(item) for item in value if not isinstance(item, str))
-        return f"a list that holds {next(others, 'texts')}"
+        not_texts = (_described(item) for item in value if not isinstance(item, str))
+        return f"a list that holds {next(not_texts, 'texts')}"
     words = kind_of(_one_format(value)).removesuffix("s")
     return f"{quoted(value)} ({words})"
 
@@ -276,10 +278,10 @@ class Records(Frame):
             return [row[name] for row in self.data]
         except (KeyError, TypeError):
             row = next(i for i, row in enumerate(self.data) if not _has(row, name))
-        found = type(self.data[row]).__name__
-        told = "it lacks it" if isinstance(self.data[row], Mapping) else f"it is {found}"
+        kind = type(self.data[row]).__name__
+        problem = "it lacks it" if isinstance(self.data[row], Mapping) else f"it is {kind}"
         place = f"{TABLE}, {self.place(row)}"
-        raise InputError(f"{place}: expected a dictionary with {quoted(name)}, and {told}")
+        raise InputError(f"{place}: expected a dictionary with {quoted(name)}, and {problem}")
 
     def joined(self, scores: Mapping[str, Floats]) -> list[dict[str, Any]]:
         columns = zip(*(values.tolist() for values in scores.values()), strict=True)
@@ -299,12 +301,14 @@ class PandasFrame(Frame):
 
     @property
     def names(self) -> list[str]:
-        found = [name for name in self.data.columns if isinstance(name, str)]
-        if not found and len(self.data.columns):
+        names = [name for name in self.data.columns if isinstance(name, str)]
+        if not names and len(self.data.columns):
             first = self.data.columns[0]
-            told = f"columns are named by {type(first).__name__}, as in {quoted(first)}"
-            raise InputError(f"{TABLE}: its {told}, expected str: rename them (df.columns = [...])")
-        return found
+            problem = f"columns are named by {type(first).__name__}, as in {quoted(first)}"
+            raise InputError(
+                f"{TABLE}: its {problem}, expected str: rename them (df.columns = [...])"
+            )
+        return names
 
     def open(self, columns: Sequence[str]) -> Opened:
         if all(_in_arrow(self.data[name].dtype) for name in columns):
@@ -352,12 +356,12 @@ class PyArrowFrame(ArrowFrame):
         return list(self.data.schema.names)
 
     def joined(self, scores: Mapping[str, Floats]) -> Any:
-        pyarrow, found = import_module("pyarrow"), self.data
-        if not hasattr(found, "append_column"):
+        pyarrow, table = import_module("pyarrow"), self.data
+        if not hasattr(table, "append_column"):
             return super().joined(scores)
         for name, values in scores.items():
-            found = found.append_column(name, pyarrow.array(values))
-        return found
+            table = table.append_column(name, pyarrow.array(values))
+        return table
 
 
 _ROWS = 1 << 14
@@ -371,26 +375,26 @@ class DatasetFrame(Frame):
     @property
     def names(self) -> list[str]:
         if self.data.column_names is None:
-            told = "is a stream that does not know its columns before it is read"
-            raise InputError(f"{TABLE} {told}: give it features, or make a Dataset of it")
+            problem = "is a stream that does not know its columns before it is read"
+            raise InputError(f"{TABLE} {problem}: give it features, or make a Dataset of it")
         return list(self.data.column_names)
 
     def open(self, columns: Sequence[str]) -> Opened:
         batches = self.data.select_columns(list(columns)).with_format("arrow").iter(_ROWS)
-        found = (record_batches(batch, TABLE) for batch in batches)
-        first = next(found, None)
+        opened = (record_batches(batch, TABLE) for batch in batches)
+        first = next(opened, None)
         if first is None:
             return list(columns), ["u"] * len(columns), iter(())
-        return first[0], first[1], chain(first[2], _rest(found))
+        return first[0], first[1], chain(first[2], _rest(opened))
 
     def joined(self, scores: Mapping[str, Floats]) -> Any:
-        found = self.data
+        dataset = self.data
         if self.rows is None:  # a stream may come in another order next time
             return super().joined(scores)
         for name, values in scores.items():
-            found = found.add_column(name, values)
-        return found
+            dataset = dataset.add_column(name, values)
+        return dataset
 
 
-def _rest(found: Iterator[Opened]) -> Iterator[RowBatch]:
-    return (batch for _, _, batches in found for batch in batches)
+def _rest(opened: Iterator[Opened]) -> Iterator[RowBatch]:
+    return (batch for _, _, batches in opened for batch in batches)

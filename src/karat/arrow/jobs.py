@@ -7,28 +7,147 @@ version that makes their numbers: a worker with another version refuses them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from karat import _kernel
 from karat.arrow.batches import BatchReader, RowRange
 from karat.arrow.columns import Columns
-from karat.arrow.engines import Report, Work
-from karat.arrow.pieces import TABLE_FORMATS, Piece
+from karat.arrow.pieces import TABLE_FORMATS, TablePiece
 from karat.arrow.row_files import RowFile, part_name
-from karat.arrow.statistics import Measure, Part, Statistics
+from karat.arrow.statistics import Part, Statistics, TableMeasure
 from karat.errors import InputError, KaratError
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
-from karat.progress import Stop
+from karat.progress import Stop, map_in_order, n_threads
+from karat.registry import Registry
+from karat.settings import NamedSettings, parse_setting, parse_settings, setting
 from karat.stats.buckets import BUCKETS, MAX_ROWS
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+
+Report = Callable[[int], None]
+"""Told how many more rows are done."""
+
+
+class EngineWork(Protocol[T_co]):
+    """The work on one piece.
+
+    In this process it may use `threads`, looks at `stop`, and tells `report` how many rows it did.
+    """
+
+    def __call__(
+        self,
+        piece: TablePiece,
+        threads: int = 1,
+        stop: Stop | None = None,
+        report: Report | None = None,
+    ) -> T_co: ...
+
+
+class Engine(NamedSettings):
+    """A way to run work on pieces: a value with settings, such as `dask:workers=4`."""
+
+    kind: ClassVar[str] = "engines"
+
+    @classmethod
+    def parse(cls, text: str) -> Engine:
+        """Return the engine that `name:setting=value,…` describes."""
+        return parse_settings(cls, text)
+
+    def with_options(self, options: Mapping[str, str]) -> Engine:
+        """Return the engine with other settings, given as texts, which may hold commas."""
+        texts = {key: str(value) for key, value in options.items()}
+        values = {key: parse_setting(type(self), self.name, key, texts[key]) for key in texts}
+        return replace(self, **values)
+
+    @abstractmethod
+    def running(self, pieces: int) -> AbstractContextManager[Runner]:
+        """Start, or connect to, whatever does the work on so many pieces; stop it at the end.
+
+        Raises InputError in a few seconds if an address does not answer, and MissingExtra if a
+        package is not installed.
+        """
+
+
+class Runner(Protocol):
+    """An engine that has been started."""
+
+    def run(
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
+    ) -> Iterator[tuple[int, T]]:
+        """Yield the place of each piece and the result of its work, as they are done, each once.
+
+        `report` is told of rows in mid-piece by runners that can see them. What is
+        thrown into or raised by the loop over it (Ctrl-C) stops the work.
+        """
 
 
 @dataclass(frozen=True)
-class Job:
+class Local(Engine):
+    """The threads of this process."""
+
+    name: ClassVar[str] = "local"
+    threads: int | None = setting(
+        None, "Threads; by default one for each processor.", kind=int, low=1
+    )
+
+    @contextmanager
+    def running(self, pieces: int) -> Iterator[LocalRunner]:
+        """Run in this process."""
+        yield LocalRunner(n_threads(self.threads))
+
+
+class LocalRunner:
+    """Threads of this process: a piece each where there are many, else all on one piece."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+
+    def run(
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
+    ) -> Iterator[tuple[int, T]]:
+        """Yield the results in the order of the pieces."""
+        stop = Stop()
+        if len(pieces) < 2 * self._threads or self._threads == 1:
+            for at, piece in enumerate(pieces):
+                yield at, work(piece, self._threads, stop, report)
+            return
+        yield from enumerate(map_in_order(partial(work, stop=stop), pieces, self._threads, stop))
+
+
+ENGINES: Registry[type[Engine]] = Registry("engines", "engine", {"local": "karat.arrow.jobs:Local"})
+"""Name -> engine; apps add clusters."""
+
+
+def as_engine(engine: str | Engine, options: Mapping[str, str] | None = None) -> Engine:
+    """Return an engine by its name with settings; `options` are more of them, as texts.
+
+    Each engine reads its own options: Spark takes any `spark.*` among them.
+    """
+    if not isinstance(engine, str | Engine):
+        raise InputError(f"engine {engine!r}: expected a name, such as {', '.join(ENGINES)}")
+    try:
+        if isinstance(engine, Engine):
+            chosen = engine
+        else:
+            chosen = ENGINES[engine.partition(":")[0].strip()].parse(engine)
+        return chosen.with_options(options or {})
+    except InputError as error:
+        message = str(error)
+        raise type(error)(
+            message if message.startswith("engine ") else f"engine {message}"
+        ) from error
+
+
+@dataclass(frozen=True)
+class TableJob:
     """The columns, metrics and numbers that are wanted of every piece."""
 
     columns: Columns
@@ -44,19 +163,19 @@ class Job:
     single_rows: bool = False
     """True to refuse more rows than are kept."""
 
-    def writing(self, folder: str | None) -> Job:
+    def writing(self, folder: str | None) -> TableJob:
         """Return the same job, writing the scores of rows to a folder."""
         return replace(self, rows=folder)
 
-    def row_file(self, piece: Piece) -> str | None:
+    def row_file(self, piece: TablePiece) -> str | None:
         """Return the file with the scores of a piece's rows, if they are wanted."""
         return self.rows and os.path.join(self.rows, part_name(piece))
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> TableMeasure:
         """The metrics, as values, and what is made of batches."""
         chosen = tuple(map(metric, self.metrics))
-        return Measure(chosen, self.buckets, self.keep, self.rows is not None)
+        return TableMeasure(chosen, self.buckets, self.keep, self.rows is not None)
 
 
 TOO_MANY = (
@@ -65,41 +184,41 @@ TOO_MANY = (
 )
 
 
-class Failure(NamedTuple):
+class JobFailure(NamedTuple):
     """Error in a piece, which other workers need not try again."""
 
     sentence: str
 
 
-def work_of(job: Job) -> Work[Statistics | Failure]:
+def work_of(job: TableJob) -> EngineWork[Statistics | JobFailure]:
     """Return the work of a job as a function that engines can send."""
     return partial(run_piece, job)
 
 
 def run_piece(
-    job: Job,
-    piece: Piece,
+    job: TableJob,
+    piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
-) -> Statistics | Failure:
+) -> Statistics | JobFailure:
     """Measure a piece; bad input is a result, too, so that no engine tries it again."""
-    return guarded(partial(measure_piece, job, piece, threads, stop, report), stop)
+    return run_guarded(partial(measure_piece, job, piece, threads, stop, report), stop)
 
 
-def guarded(measure: Callable[[], Statistics], stop: Stop | None) -> Statistics | Failure:
+def run_guarded(measure: Callable[[], Statistics], stop: Stop | None) -> Statistics | JobFailure:
     """Measure a piece; on a worker of an engine, errors of input become results."""
     try:
         return measure()
     except KaratError as error:
         if stop is not None:  # in this process: let it through as it is
             raise
-        return Failure(str(error))
+        return JobFailure(str(error))
 
 
 def measure_piece(
-    job: Job,
-    piece: Piece,
+    job: TableJob,
+    piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
@@ -110,24 +229,24 @@ def measure_piece(
     A file of rows is marked with the `digest` of the piece's content.
     """
     measure = job.measure
-    found = Statistics(measure.metrics, job.buckets)
-    found.source = piece.name
-    found.skipped = {} if job.columns.skip_missing else None
+    statistics = Statistics(measure.metrics, job.buckets)
+    statistics.source = piece.name
+    statistics.skipped = {} if job.columns.skip_missing else None
     path = job.row_file(piece)
     scores = score_columns(job.columns, measure.metrics)
     with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
         batches = _read(piece, job.columns, all_columns=bool(file))
         batches = file.reading(batches) if file else batches
-        ranges = _kinds_into(found, _ranges(piece, job.columns, batches), job.columns.scores)
+        ranges = _kinds_into(statistics, _ranges(piece, job.columns, batches), job.columns.scores)
         for part in measure.parts(ranges, threads, stop):
             if file:
                 file.write(part.values, part.present)
-            found = added(found, part, job.most_rows)
-            if job.single_rows and found.buckets:
+            statistics = add_statistics(statistics, part, job.most_rows)
+            if job.single_rows and statistics.buckets:
                 raise InputError(TOO_MANY)
             if report:
                 report(part.rows)
-    return found
+    return statistics
 
 
 def score_columns(columns: Columns, metrics: Sequence[Metric]) -> list[str]:
@@ -137,36 +256,36 @@ def score_columns(columns: Columns, metrics: Sequence[Metric]) -> list[str]:
 
 
 def _kinds_into(
-    found: Statistics, ranges: Iterator[RowRange], scores: Sequence[str]
+    statistics: Statistics, ranges: Iterator[RowRange], scores: Sequence[str]
 ) -> Iterator[RowRange]:
     """Yield ranges of rows; the kinds of their columns are noted.
 
     Columns of scores are left out: whole numbers in one file and fractions in another are fine.
     """
     for rows in ranges:
-        found.kinds |= {
+        statistics.kinds |= {
             name: kind for name, kind in rows.reader.kinds.items() if name not in scores
         }
         yield rows
 
 
-def added(
+def add_statistics(
     total: Statistics, part: Part | Statistics, most_rows: int | None = MAX_ROWS
 ) -> Statistics:
     """Add a part; where more rows are kept than should be, buckets take their place."""
     if isinstance(part, Statistics) and part.buckets and not total.buckets:
         total = total.in_buckets(part.buckets)
-    if isinstance(part, Part) and total.buckets and part.kept is not None:
-        kept = Statistics(total.metrics)
-        kept += part
-        part = kept
+    if isinstance(part, Part) and total.buckets and part.segment_rows is not None:
+        kept_rows = Statistics(total.metrics)
+        kept_rows += part
+        part = kept_rows
     total += part
     if most_rows is None or total.buckets or total.rows <= most_rows or not total.keeps:
         return total
     return total.in_buckets(BUCKETS)
 
 
-def _wanted(piece: Piece, columns: Columns) -> list[str] | None:
+def _columns_to_read(piece: TablePiece, columns: Columns) -> list[str] | None:
     """Return the columns to read; None for all.
 
     Scores may be numbers of any kind; named columns of JSON lines may not.
@@ -174,26 +293,26 @@ def _wanted(piece: Piece, columns: Columns) -> list[str] | None:
     return None if columns.scores and piece.format == "jsonl" else columns.names
 
 
-def piece_ranges(piece: Piece, columns: Columns) -> Iterator[RowRange]:
+def piece_ranges(piece: TablePiece, columns: Columns) -> Iterator[RowRange]:
     """Yield the rows of a piece in ranges, with the columns that are needed."""
     yield from _ranges(piece, columns, _read(piece, columns))
 
 
-def _read(piece: Piece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
+def _read(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
     """Yield the record batches of a piece, with the columns that are needed or with all."""
-    names = None if all_columns else _wanted(piece, columns)
+    names = None if all_columns else _columns_to_read(piece, columns)
     format = TABLE_FORMATS[piece.format]
     nullable = format.read_nullable if columns.skip_missing else None
     return (nullable or format.read)(piece, names)
 
 
-def _ranges(piece: Piece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:
+def _ranges(piece: TablePiece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:
     reader, first = None, piece.first
     columns = replace(columns, system=piece.system)
     for batch in batches:
         schema, array = batch.__arrow_c_array__()
         if reader is None:
             reader = BatchReader(piece.name, columns, *_kernel.arrow_columns(schema))
-        one = _kernel.ArrowBatch.from_capsules(schema, array)
-        yield from reader.ranges([one], first)
-        first += len(one)
+        arrow_batch = _kernel.ArrowBatch.from_capsules(schema, array)
+        yield from reader.ranges([arrow_batch], first)
+        first += len(arrow_batch)

@@ -19,7 +19,7 @@ RecordBatches = Iterator[Any]
 
 
 @dataclass(frozen=True)
-class Piece:
+class TablePiece:
     """A whole file, or some row groups of one."""
 
     path: str
@@ -57,14 +57,14 @@ class Piece:
 class TableFormat(NamedTuple):
     """A format of tables: how a file is cut into pieces, and how one is read."""
 
-    pieces: Callable[[str], list[Piece]]
-    read: Callable[[Piece, Sequence[str] | None], RecordBatches]
+    pieces: Callable[[str], list[TablePiece]]
+    read: Callable[[TablePiece, Sequence[str] | None], RecordBatches]
     """The record batches of a piece; with these columns alone, or with all (None)."""
     columns: Callable[[str], list[str]]
     """The names of the columns of a file."""
-    read_nullable: Callable[[Piece, Sequence[str] | None], RecordBatches] | None = None
+    read_nullable: Callable[[TablePiece, Sequence[str] | None], RecordBatches] | None = None
     """Like `read`, where values may be missing; None: `read` allows it."""
-    shows_nulls: Callable[[Piece, Sequence[str]], bool] | None = None
+    shows_nulls: Callable[[TablePiece, Sequence[str]], bool] | None = None
     """Whether a quick look at a piece shows nulls in these columns, unless it refuses them itself;
     None: never."""
 
@@ -91,8 +91,8 @@ def format_of(path: str) -> str | None:
     for ending in _PACKED:
         plain = plain.removesuffix(ending)
     ending = os.path.splitext(plain)[1].removeprefix(".")
-    found = _ENDINGS.get(ending, ending)
-    return found if found in TABLE_FORMATS.known() else None
+    format = _ENDINGS.get(ending, ending)
+    return format if format in TABLE_FORMATS.known() else None
 
 
 class TableFiles(NamedTuple):
@@ -153,27 +153,27 @@ def _named_by_file(paths: Sequence[FilePath]) -> list[TableFiles]:
     return [TableFiles(name, find_files(path)) for name, path in systems.items()]
 
 
-def find_files(given: FilePath | Sequence[FilePath]) -> list[str]:
+def find_files(paths_given: FilePath | Sequence[FilePath]) -> list[str]:
     """Return the files that paths, folders and patterns such as `data/*.parquet` name, in order."""
-    listed = isinstance(given, list | tuple)
-    paths: list[Any] = list(given) if listed else [given]  # type: ignore[arg-type]
+    listed = isinstance(paths_given, list | tuple)
+    paths: list[Any] = list(paths_given) if listed else [paths_given]  # type: ignore[arg-type]
     if not paths:
         raise InputError("no table was given: name at least one file")
-    found: list[str] = []
+    files: list[str] = []
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            told = "expected files (paths or patterns), or one table that speaks Arrow"
-            raise InputError(f"table is {type(path).__name__}, {told}")
-        found += _expand(str(os.fspath(path)))
-    seen: set[str] = set()
-    for path in found:
+            expected = "expected files (paths or patterns), or one table that speaks Arrow"
+            raise InputError(f"table is {type(path).__name__}, {expected}")
+        files += _expand(str(os.fspath(path)))
+    seen_places: set[str] = set()
+    for path in files:
         place = path if "://" in path else os.path.realpath(path)
         if "://" not in path:
             file_size(path)  # refuses what is none
-        if place in seen:
+        if place in seen_places:
             raise InputError(f"{path} is named twice: its rows would count twice")
-        seen.add(place)
-    return found
+        seen_places.add(place)
+    return files
 
 
 def _expand(path: str) -> list[str]:
@@ -187,7 +187,7 @@ def _expand(path: str) -> list[str]:
             raise InputError(f"{path} is a directory without tables ({endings})")
         return files
     if not os.path.exists(path) and glob.has_magic(path):
-        files = sorted(one for one in glob.glob(path, recursive=True) if not _hidden(one))
+        files = sorted(file for file in glob.glob(path, recursive=True) if not _hidden(file))
         if not files:
             raise InputError(f"{path}: no file fits this pattern")
         return files
@@ -209,18 +209,18 @@ def _hidden(path: str) -> bool:
     return os.path.basename(path).startswith(("_", "."))
 
 
-def plan_tables(tables: Sequence[TableFiles]) -> list[Piece]:
+def plan_tables(tables: Sequence[TableFiles]) -> list[TablePiece]:
     """Return the pieces of all tables, in their order."""
     pieces = [piece for system, files in tables for piece in plan_pieces(files, system)]
     return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
 
 
-def plan_pieces(files: Sequence[str], system: str | None = None) -> list[Piece]:
+def plan_pieces(files: Sequence[str], system: str | None = None) -> list[TablePiece]:
     """Return the pieces of all files of a table, in their order."""
     pieces = []
     for path in files:
-        found, digest = table_format(path).pieces(path), _fingerprint(path)
-        pieces += [replace(piece, fingerprint=digest, system=system) for piece in found]
+        file_pieces, digest = table_format(path).pieces(path), _fingerprint(path)
+        pieces += [replace(piece, fingerprint=digest, system=system) for piece in file_pieces]
     if not pieces:
         raise InputError(f"{files[0]} has no rows: there is nothing to score")
     return [replace(piece, number=number) for number, piece in enumerate(pieces, 1)]
@@ -228,11 +228,11 @@ def plan_pieces(files: Sequence[str], system: str | None = None) -> list[Piece]:
 
 def table_format(path: str) -> TableFormat:
     """Return the format of a file, by its ending."""
-    named = format_of(path)
-    if named is None:
-        known = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
-        raise InputError(f"{quoted(path)}: expected a table that ends in {known}")
-    return TABLE_FORMATS[named]
+    format = format_of(path)
+    if format is None:
+        endings = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
+        raise InputError(f"{quoted(path)}: expected a table that ends in {endings}")
+    return TABLE_FORMATS[format]
 
 
 def file_size(path: str) -> int:
@@ -240,18 +240,18 @@ def file_size(path: str) -> int:
     if os.path.isdir(path):
         raise InputError(f"{path} is a directory: expected a table")
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is a pipe or a device: a table must be a file, to be read twice")
-    return found.st_size
+    return status.st_size
 
 
 _READ = 1 << 20
 
 
-def content_digest(piece: Piece) -> str:
+def content_digest(piece: TablePiece) -> str:
     """Return a digest of the bytes that hold the rows of a piece, and of the file's footer."""
     begin, end = piece.span or (0, piece.size)
     digest = hashlib.sha256(piece.fingerprint.encode())
@@ -283,9 +283,9 @@ def _fingerprint(path: str) -> str:
             file.seek(max(0, size - 8))
             last = file.read(8)
             footer = int.from_bytes(last[:4], "little") + 8 if last[4:] == b"PAR1" else 0
-            wanted = max(_ENDS, footer if footer <= _MOST_FOOTER else 0)
-            file.seek(max(0, size - wanted))
-            digest.update(file.read(wanted))
+            tail_size = max(_ENDS, footer if footer <= _MOST_FOOTER else 0)
+            file.seek(max(0, size - tail_size))
+            digest.update(file.read(tail_size))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     return digest.hexdigest()[:16]
@@ -295,6 +295,6 @@ def open_file(path: str) -> Any:
     """Open a file for reading, one of this machine or one that pyarrow can reach by its address."""
     if "://" not in path:
         return open(path, "rb")
-    from karat.arrow.formats.parquet import opened
+    from karat.arrow.formats.parquet import open_input
 
-    return opened(path)
+    return open_input(path)

@@ -11,13 +11,13 @@ from typing import Any
 
 from karat.arrays import Floats, NDArray, np
 from karat.arrow.formats.parquet import pyarrow_module
-from karat.arrow.pieces import Piece
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, OutputError
 from karat.storage.output import TEMPORARY, FilePath, check_local, claimed_folder, replacing
 
 
-def part_name(piece: Piece) -> str:
-    """Return the name of the file of a piece: the same whoever writes it, however often."""
+def part_name(piece: TablePiece) -> str:
+    """Return the file name of a piece, the same for every writer."""
     stem = os.path.splitext(os.path.basename(piece.path).removesuffix(".gz"))[0]
     return f"{stem}-{piece.first:012d}.parquet"
 
@@ -32,10 +32,10 @@ def has_rows_of(path: str, digest: str) -> bool:
         return False
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module("pyarrow")
     try:
-        found = parquet.read_schema(path).metadata or {}
+        metadata = parquet.read_schema(path).metadata or {}
     except (OSError, arrow.ArrowException):
         return False
-    return bool(found.get(DIGEST) == digest.encode())
+    return bool(metadata.get(DIGEST) == digest.encode())
 
 
 class RowFile:
@@ -45,7 +45,9 @@ class RowFile:
     `file.write` in the order of the rows.
     """
 
-    def __init__(self, path: str, piece: Piece, columns: Sequence[str], digest: str = "") -> None:
+    def __init__(
+        self, path: str, piece: TablePiece, columns: Sequence[str], digest: str = ""
+    ) -> None:
         self._path, self._name, self._digest = path, piece.name, digest
         self._columns = columns
         self._waiting: deque[Any] = deque()
@@ -61,9 +63,9 @@ class RowFile:
         """Yield record batches, and remember them until their scores are known."""
         arrow = pyarrow_module("pyarrow")
         for batch in batches:
-            kept = arrow.record_batch(batch)
-            self._waiting.append(kept)
-            yield kept
+            record_batch = arrow.record_batch(batch)
+            self._waiting.append(record_batch)
+            yield record_batch
 
     def write(self, values: Sequence[Floats], present: NDArray[np.bool_] | None = None) -> None:
         """Take the scores of the next rows; write every batch that is complete.
@@ -84,8 +86,8 @@ class RowFile:
         count = batch.num_rows
         for at, name in enumerate(self._columns):
             if name in batch.schema.names:
-                told = f"has a column {name} already, where the scores would go: rename it"
-                raise InputError(f"{self._name} {told}")
+                problem = f"has a column {name} already, where the scores would go: rename it"
+                raise InputError(f"{self._name} {problem}")
             scores = np.concatenate(self._scores[at])
             batch = batch.append_column(name, arrow.array(scores[:count], from_pandas=True))
             self._scores[at] = [scores[count:]]
@@ -109,12 +111,12 @@ MARK = "_karat"
 
 @contextmanager
 def row_folder(
-    path: FilePath | None, pieces: Sequence[Piece], digest: str, *, kept: bool, part: bool
+    path: FilePath | None, pieces: Sequence[TablePiece], digest: str, *, resumable: bool, part: bool
 ) -> Iterator[str | None]:
     """Yield the folder to write to; it gets its name at the end, in place of an earlier one.
 
     If the work is stopped, what was written stays there under another name, for the same job to go
-    on, where it is `kept`. Where only a `part` of the pieces is done, files go to the folder
+    on, where it is `resumable`. Where only a `part` of the pieces is done, files go to the folder
     itself, which must not hold rows of another job; `digest` is that of the job.
     """
     if path is None:
@@ -129,7 +131,7 @@ def row_folder(
     names = {part_name(piece) for piece in pieces}
     with ExitStack() as stack:
         try:
-            if kept or part:
+            if resumable or part:
                 unfinished = target if part else f"{target}.{digest}.unfinished"
                 os.makedirs(unfinished, exist_ok=True)
             else:
@@ -152,13 +154,13 @@ def check_apart(rows: FilePath | None, shards: FilePath | None) -> None:
     """Refuse folders of rows and of shards of which one is in the other: rows are replaced."""
     if rows is None or shards is None:
         return
-    one, other = (os.path.realpath(os.fspath(path)) for path in (rows, shards))
-    if os.path.commonpath([one, other]) in {one, other}:
-        told = "one of them is in the other, and would be lost when rows are replaced"
-        raise OutputError(f"rows {rows} and shards {shards}: {told}; name two folders")
+    rows_path, shards_path = (os.path.realpath(os.fspath(path)) for path in (rows, shards))
+    if os.path.commonpath([rows_path, shards_path]) in {rows_path, shards_path}:
+        problem = "one of them is in the other, and would be lost when rows are replaced"
+        raise OutputError(f"rows {rows} and shards {shards}: {problem}; name two folders")
 
 
-def _check(path: str, target: str, pieces: Sequence[Piece]) -> None:
+def _check(path: str, target: str, pieces: Sequence[TablePiece]) -> None:
     """Refuse a folder that holds anything but parquet files, or an input."""
     names = [part_name(piece) for piece in pieces]
     if len(set(names)) < len(names):
@@ -166,14 +168,14 @@ def _check(path: str, target: str, pieces: Sequence[Piece]) -> None:
     inputs = {os.path.realpath(piece.path) for piece in pieces}
     if os.path.isfile(target):
         raise OutputError(f"{path} is a file: rows are written to a folder; name another")
-    found = sorted(os.listdir(target)) if os.path.isdir(target) else []
-    for name in found:
+    names_in_folder = sorted(os.listdir(target)) if os.path.isdir(target) else []
+    for name in names_in_folder:
         if os.path.realpath(os.path.join(target, name)) in inputs:
             raise OutputError(f"{path} holds the input {name}: name another folder for the rows")
-        ours = name.endswith(".parquet") or name.startswith(TEMPORARY) or name == MARK
-        if not ours or MARK not in found:
-            told = f"is a folder that --rows did not write, with {name} in it"
-            raise OutputError(f"{path} {told}: name another for the rows")
+        is_ours = name.endswith(".parquet") or name.startswith(TEMPORARY) or name == MARK
+        if not is_ours or MARK not in names_in_folder:
+            problem = f"is a folder that --rows did not write, with {name} in it"
+            raise OutputError(f"{path} {problem}: name another for the rows")
 
 
 def _check_job(path: str, target: str, digest: str) -> None:
@@ -182,16 +184,16 @@ def _check_job(path: str, target: str, digest: str) -> None:
         return
     with open(os.path.join(target, MARK), encoding="utf-8", errors="replace") as file:
         if digest not in file.read():
-            told = "holds rows of another job (other tables, columns or metrics)"
-            raise OutputError(f"{path} {told}: name another folder for the rows")
+            problem = "holds rows of another job (other tables, columns or metrics)"
+            raise OutputError(f"{path} {problem}: name another folder for the rows")
 
 
 def _mark(folder: str, digest: str) -> None:
     """Leave a file by which a folder is known as one of rows; readers of tables skip it."""
-    told = "This folder was written by Karat (--rows) and may be replaced by it."
+    text = "This folder was written by Karat (--rows) and may be replaced by it."
     try:
         with open(os.path.join(folder, MARK), "w", encoding="utf-8") as file:
-            file.write(f"{told}\njob {digest}\n")
+            file.write(f"{text}\njob {digest}\n")
     except OSError as error:
         raise OutputError(f"cannot write {folder}: {error.strerror or error}") from error
 

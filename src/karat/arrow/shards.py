@@ -18,18 +18,25 @@ from itertools import pairwise
 from typing import Any
 
 from karat.arrays import Ints, NDArray, np
-from karat.arrow.engines import Report, Work
-from karat.arrow.jobs import Failure, Job, added, guarded, measure_piece
+from karat.arrow.jobs import (
+    EngineWork,
+    JobFailure,
+    Report,
+    TableJob,
+    add_statistics,
+    measure_piece,
+    run_guarded,
+)
 from karat.arrow.merged import Merged
-from karat.arrow.pieces import Piece, content_digest
+from karat.arrow.pieces import TablePiece, content_digest
 from karat.arrow.row_files import has_rows_of
 from karat.arrow.statistics import SegmentRows, Statistics, SystemSums
 from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
 from karat.storage.output import FilePath, check_local
-from karat.storage.schema import check_fields, listed, named, perhaps, record, text, whole
-from karat.storage.store import Store, damaged, read_store, write_store
+from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
+from karat.storage.store import ModelStore, damaged, read_store, write_store
 
 KIND = "shard of statistics"
 VERSION = 1
@@ -38,19 +45,19 @@ ENDING = ".shard"
 ABOUT = record(
     {
         "job": text,
-        "piece": whole(1),
-        "pieces": whole(1),
+        "piece": integer(1),
+        "pieces": integer(1),
         "file": text,
         "digest": text,
-        "metrics": listed(text, 1),
-        "buckets": perhaps(whole(2)),
-        "rows": whole(0),
-        "references": listed(whole(0), 2),
-        "systems": listed(text),
-        "text_ids": listed(whole(0, 1)),
-        "kinds": named(text),
+        "metrics": list_of(text, 1),
+        "buckets": nullable(integer(2)),
+        "rows": integer(0),
+        "references": list_of(integer(0), 2),
+        "systems": list_of(text),
+        "text_ids": list_of(integer(0, 1)),
+        "kinds": mapping_of(text),
     },
-    skipped=named(whole(0)),
+    skipped=mapping_of(integer(0)),
 )
 
 
@@ -58,28 +65,28 @@ ABOUT = record(
 class ShardJob:
     """A job whose pieces are kept in a folder."""
 
-    job: Job
+    job: TableJob
     folder: str
     digest: str
     pieces: int
     """The number of all pieces."""
 
     @classmethod
-    def of(cls, job: Job, folder: str, pieces: Sequence[Piece]) -> ShardJob:
+    def of(cls, job: TableJob, folder: str, pieces: Sequence[TablePiece]) -> ShardJob:
         """Return the job with its digest."""
         return cls(job, folder, job_digest(job, pieces), len(pieces))
 
-    def path(self, piece: Piece) -> str:
+    def path(self, piece: TablePiece) -> str:
         """Return the file of a piece."""
         return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
 
-    def finished(self, piece: Piece) -> Statistics | None:
+    def finished(self, piece: TablePiece) -> Statistics | None:
         """Return the statistics of a piece that was done before, if its content is the same."""
         if not os.path.exists(self.path(piece)):
             return None
         try:
             shard = read_shard(self.path(piece))
-        except InputError:  # damaged, or of another version: it is made anew
+        except InputError:  # damaged, or of another version: measure it again
             return None
         rows = self.job.row_file(piece)
         if rows and not has_rows_of(rows, shard.digest):
@@ -87,15 +94,15 @@ class ShardJob:
         return shard.statistics if shard.digest == content_digest(piece) else None
 
     def measure(
-        self, piece: Piece, threads: int, stop: Stop | None, report: Report | None
+        self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
     ) -> Statistics:
         """Measure a piece and keep it."""
         digest = content_digest(piece)
-        found = measure_piece(self.job, piece, threads, stop, report, digest)
+        statistics = measure_piece(self.job, piece, threads, stop, report, digest)
         about = {"job": self.digest, "piece": piece.number, "pieces": self.pieces}
         name = os.fsencode(os.path.basename(piece.path)).decode("utf-8", "replace")
-        write_shard(self.path(piece), found, {**about, "file": name, "digest": digest})
-        return found
+        write_shard(self.path(piece), statistics, {**about, "file": name, "digest": digest})
+        return statistics
 
 
 @contextmanager
@@ -108,7 +115,7 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
     place = os.path.abspath(os.fspath(path))
     if os.path.isfile(place):
         raise InputError(f"{path} is a file: shards are kept in a folder; name another")
-    made = not os.path.isdir(place)
+    is_new = not os.path.isdir(place)
     try:
         os.makedirs(place, exist_ok=True)
     except OSError as error:
@@ -116,32 +123,32 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
     try:
         yield place
     except BaseException:
-        if made and not os.listdir(place):
+        if is_new and not os.listdir(place):
             os.rmdir(place)
         raise
 
 
-def job_digest(job: Job, pieces: Sequence[Piece]) -> str:
+def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
     """Return a digest of what is measured, and of which pieces; not of where rows are written."""
-    measured = replace(job, rows=None, single_rows=False)
-    facts = [asdict(measured), [piece.facts() for piece in pieces]]
+    plain_job = replace(job, rows=None, single_rows=False)
+    facts = [asdict(plain_job), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def shard_work(job: ShardJob) -> Work[Statistics | Failure]:
+def shard_work(job: ShardJob) -> EngineWork[Statistics | JobFailure]:
     """Return the work of such a job as a function that engines can send."""
     return partial(run_shard, job)
 
 
 def run_shard(
     job: ShardJob,
-    piece: Piece,
+    piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
-) -> Statistics | Failure:
+) -> Statistics | JobFailure:
     """Measure a piece and keep it; bad input is a result, too."""
-    return guarded(partial(job.measure, piece, threads, stop, report), stop)
+    return run_guarded(partial(job.measure, piece, threads, stop, report), stop)
 
 
 def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
@@ -157,44 +164,49 @@ def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------- files
 
 
-def write_shard(path: str, found: Statistics, about: dict[str, object]) -> None:
+def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> None:
     """Write the statistics of a piece."""
-    from karat.arrow.tables import signed
+    from karat.arrow.tables import sign_metric
 
     arrays: dict[str, NDArray[Any]] = {}
     text_ids = []
-    for at, own in enumerate(found.systems.values()):
-        arrays[f"{at}.counted"] = own.counted
-        for m, sums in enumerate(own.sums):
+    for at, system_sums in enumerate(statistics.systems.values()):
+        arrays[f"{at}.counted"] = system_sums.counted
+        for m, sums in enumerate(system_sums.sums):
             arrays[f"{at}.sums.{m}"] = sums
-        text_ids.append(int(any(isinstance(kept.ids, list) for kept in own.kept)))
-        if own.kept:
-            arrays |= {f"{at}.{name}": array for name, array in _kept_arrays(own.kept).items()}
-    said = {
+        text_ids.append(
+            int(any(isinstance(segment_rows.ids, list) for segment_rows in system_sums.row_blocks))
+        )
+        if system_sums.row_blocks:
+            arrays |= {
+                f"{at}.{name}": array
+                for name, array in _kept_arrays(system_sums.row_blocks).items()
+            }
+    description = {
         **about,
-        "metrics": [signed(m) for m in found.metrics],
-        "buckets": found.buckets,
-        "rows": found.rows,
-        "references": list(found.reference_range),
-        "systems": list(found.systems),
+        "metrics": [sign_metric(m) for m in statistics.metrics],
+        "buckets": statistics.buckets,
+        "rows": statistics.rows,
+        "references": list(statistics.reference_range),
+        "systems": list(statistics.systems),
         "text_ids": text_ids,
-        "kinds": found.kinds,
-        **({} if found.skipped is None else {"skipped": found.skipped}),
+        "kinds": statistics.kinds,
+        **({} if statistics.skipped is None else {"skipped": statistics.skipped}),
     }
-    write_store(path, KIND, VERSION, said, arrays)
+    write_store(path, KIND, VERSION, description, arrays)
 
 
-def _kept_arrays(kept: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
-    tables = zip(*(rows.tables for rows in kept), strict=True)
+def _kept_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
+    tables = zip(*(rows.tables for rows in row_blocks), strict=True)
     arrays = {f"rows.{m}": np.concatenate(blocks) for m, blocks in enumerate(tables)}
-    arrays["references"] = np.concatenate([rows.references for rows in kept])
-    texts = [one for rows in kept if isinstance(rows.ids, list) for one in rows.ids]
+    arrays["references"] = np.concatenate([rows.references for rows in row_blocks])
+    texts = [id for rows in row_blocks if isinstance(rows.ids, list) for id in rows.ids]
     if texts:
-        encoded = [one.encode() for one in texts]
+        encoded = [id.encode() for id in texts]
         arrays["id_bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
-        arrays["id_ends"] = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+        arrays["id_ends"] = np.cumsum([len(id) for id in encoded], dtype=np.int64)
     else:
-        numbers = [rows.ids for rows in kept if isinstance(rows.ids, np.ndarray)]
+        numbers = [rows.ids for rows in row_blocks if isinstance(rows.ids, np.ndarray)]
         arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *numbers])
     return arrays
 
@@ -220,21 +232,23 @@ def read_shard(path: str) -> Shard:
         raise damaged(path, str(error)) from error
     about = store.about
     metrics = [metric(name) for name in about["metrics"]]
-    found = Statistics(metrics, about["buckets"])
-    found.rows, found.reference_range = about["rows"], tuple(about["references"])
-    found.kinds, found.source = about["kinds"], about["file"]
-    found.skipped = about.get("skipped")
+    statistics = Statistics(metrics, about["buckets"])
+    statistics.rows, statistics.reference_range = about["rows"], tuple(about["references"])
+    statistics.kinds, statistics.source = about["kinds"], about["file"]
+    statistics.skipped = about.get("skipped")
     try:
         for at, system in enumerate(about["systems"]):
-            found.systems[system] = _system(store, at, len(metrics), bool(about["text_ids"][at]))
+            statistics.systems[system] = _system(
+                store, at, len(metrics), bool(about["text_ids"][at])
+            )
     except (KeyError, IndexError, ValueError, UnicodeDecodeError) as error:
         raise damaged(path, f"its arrays do not fit: {error}") from error
-    _check_shapes(path, found)
+    _check_shapes(path, statistics)
     facts = (about["job"], about["piece"], about["pieces"], about["digest"])
-    return Shard(path, *facts, found)
+    return Shard(path, *facts, statistics)
 
 
-def _system(store: Store, at: int, metrics: int, text_ids: bool) -> SystemSums:
+def _system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemSums:
     arrays = {
         name.removeprefix(f"{at}."): array.copy()
         for name, array in store.arrays.items()
@@ -254,20 +268,23 @@ def _system(store: Store, at: int, metrics: int, text_ids: bool) -> SystemSums:
     )
 
 
-def _check_shapes(path: str, found: Statistics) -> None:
-    size = found.buckets or 1
-    for own in found.systems.values():
-        widths = [len(m.columns()) for m in found.metrics]
+def _check_shapes(path: str, statistics: Statistics) -> None:
+    size = statistics.buckets or 1
+    for system_sums in statistics.systems.values():
+        widths = [len(m.columns()) for m in statistics.metrics]
         shapes = [{(size, width), (size, 3, width)} for width in widths]
-        good = own.counted.shape == (size, 2) and own.counted.dtype == np.int64
-        good &= found.buckets is None or not own.kept
+        good = system_sums.counted.shape == (size, 2) and system_sums.counted.dtype == np.int64
+        good &= statistics.buckets is None or not system_sums.row_blocks
         good &= all(
-            s.shape in w and s.dtype == np.int64 for s, w in zip(own.sums, shapes, strict=True)
+            s.shape in w and s.dtype == np.int64
+            for s, w in zip(system_sums.sums, shapes, strict=True)
         )
-        for kept in own.kept:
-            rows = len(kept.references)
-            good &= kept.ids is None or len(kept.ids) == rows
-            good &= all(t.shape == (rows, w) for t, w in zip(kept.tables, widths, strict=True))
+        for segment_rows in system_sums.row_blocks:
+            rows = len(segment_rows.references)
+            good &= segment_rows.ids is None or len(segment_rows.ids) == rows
+            good &= all(
+                t.shape == (rows, w) for t, w in zip(segment_rows.tables, widths, strict=True)
+            )
         if not good:
             raise damaged(path, "its arrays do not fit each other")
 
@@ -286,23 +303,25 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
         raise InputError("no shard was given: name files or folders that --shards wrote")
     total: Statistics | None = None
     first: Shard | None = None
-    seen: dict[int, str] = {}
+    path_of_piece: dict[int, str] = {}
     for path in files:
         shard = read_shard(path)
         first = first or shard
         _check_job(first, shard)
-        if shard.piece in seen:
-            both = f"{seen[shard.piece]} and {path} are both of piece {shard.piece:,}"
+        if shard.piece in path_of_piece:
+            both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
-        seen[shard.piece] = path
-        total = shard.statistics if total is None else added(total, shard.statistics)
+        path_of_piece[shard.piece] = path
+        total = shard.statistics if total is None else add_statistics(total, shard.statistics)
     if first is None or total is None:
         raise InputError("no shard was given: there is nothing to merge")
-    missing = [at for at in range(1, first.pieces + 1) if at not in seen]
+    missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]
     if missing:
-        which = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
-        some = f"{len(missing):,} of {first.pieces:,} pieces are missing ({which})"
-        raise InputError(f"{some}: run the command that made the others again; it does only these")
+        numbers = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        problem = f"{len(missing):,} of {first.pieces:,} pieces are missing ({numbers})"
+        raise InputError(
+            f"{problem}: run the command that made the others again; it does only these"
+        )
     return Merged(total)
 
 
@@ -313,10 +332,10 @@ def shard_files(paths: Sequence[FilePath]) -> list[str]:
         if not os.path.isdir(path):
             files.append(path)
             continue
-        found = sorted(name for name in os.listdir(path) if name.endswith(ENDING))
-        if not found:
+        names = sorted(name for name in os.listdir(path) if name.endswith(ENDING))
+        if not names:
             raise InputError(f"{path} has no shards in it (files that end in {ENDING})")
-        files += (os.path.join(path, name) for name in found)
+        files += (os.path.join(path, name) for name in names)
     return files
 
 

@@ -23,7 +23,7 @@ from karat.progress import Stop, map_in_order, n_threads
 from karat.scoring import SystemStats, shrink_integers
 from karat.stats.buckets import CellSums, add_cells, bucket_of, check_filled
 
-MOST_SYSTEMS = 10_000
+MAX_SYSTEMS = 10_000
 """Systems of one table; more are most likely ids."""
 
 
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     """For each cell its number of segments, and a sum of their ids' hashes (the upper 32 bits)."""
     sums: list[Ints]
     """For each metric the exact sums of its rows, by cell."""
-    kept: SegmentRows | None = None
+    segment_rows: SegmentRows | None = None
     values: Sequence[Floats] = ()
     """For each metric the score of every row, if they are wanted; in a wide table for each system
     and metric."""
@@ -62,30 +62,30 @@ class Part(NamedTuple):
 
 def part_of_rows(
     systems: list[str],
-    kept: SegmentRows,
+    segment_rows: SegmentRows,
     hashes: Ints | None,
     buckets: int | None,
     references: Ints | None = None,
 ) -> Part:
-    """Return the part that some rows make; `hashes` are those of their ids, if they have any.
+    """Sum rows into a part; `hashes` are the hashes of their ids, if any.
 
     With hashes of references, systems whose references differ have different sums of hashes.
     """
-    codes, count = kept.codes, len(kept.codes)
-    known = np.zeros(count, np.int64) if hashes is None else hashes
-    cells = codes if buckets is None else codes * buckets + bucket_of(known, buckets)
+    codes, count = segment_rows.codes, len(segment_rows.codes)
+    id_hashes = np.zeros(count, np.int64) if hashes is None else hashes
+    cells = codes if buckets is None else codes * buckets + bucket_of(id_hashes, buckets)
     used, groups = np.unique(cells, return_inverse=True)
     places = groups.astype(np.int32)
-    checked = known if references is None else known ^ references
+    checked = id_hashes if references is None else id_hashes ^ references
     checks = (checked.view(np.uint64) >> np.uint64(32)).astype(np.int64)
     counted = grouped_sums(np.stack([np.ones_like(checks), checks], axis=1), places, len(used))
-    sums = [grouped_sums(table, places, len(used)) for table in kept.tables]
-    ends = int(kept.references.min()), int(kept.references.max())
+    sums = [grouped_sums(table, places, len(used)) for table in segment_rows.tables]
+    ends = int(segment_rows.references.min()), int(segment_rows.references.max())
     return Part(count, ends, systems, used.astype(np.int64), counted, sums)
 
 
 @dataclass(frozen=True)
-class Measure:
+class TableMeasure:
     """The numbers to be made of every batch: by which metrics, in how many buckets."""
 
     metrics: tuple[Metric, ...]
@@ -107,13 +107,15 @@ class Measure:
                 return self._empty_part(batch)
             try:
                 cuts = cuts_of(batch.candidates, batch.references)
-                texts = [(batch.outputs(i), own) for i, own in enumerate(batch.candidates)]
+                texts = [(batch.outputs(i), column) for i, column in enumerate(batch.candidates)]
                 runs = [count(texts, batch.references, cut) for cut in cuts]
             except InputError as error:
                 place = f"{batch.name}: " if str(error).startswith("segment ") else ""
                 raise type(error)(f"{place}{error}") from error
-            systems = [zip(*found, strict=True) for found in zip(*runs, strict=True)]
-            return self._part(batch, [[np.concatenate(run) for run in own] for own in systems])
+            systems = [zip(*column_runs, strict=True) for column_runs in zip(*runs, strict=True)]
+            return self._part(
+                batch, [[np.concatenate(run) for run in column] for column in systems]
+            )
 
         workers = n_threads(threads)
         done = map(work, ranges)
@@ -123,23 +125,25 @@ class Measure:
         """Return what was counted for each column of candidates and each metric."""
         many = len(tables)
         ids = batch.ids.listed() if batch.ids is not None and self.keep else None
-        kept = SegmentRows(
+        segment_rows = SegmentRows(
             np.concatenate([batch.codes + i for i in range(many)]),
             ids * many if isinstance(ids, list) else None if ids is None else np.tile(ids, many),
             np.tile(batch.references.counts(), many),
-            [np.concatenate(own) for own in zip(*tables, strict=True)],
+            [np.concatenate(blocks) for blocks in zip(*tables, strict=True)],
         )
         values = [
-            m.of_segments().measure(own)["value"]
-            for found in tables
-            for m, own in zip(self.metrics, found, strict=True)
+            m.of_segments().measure(blocks)["value"]
+            for column_tables in tables
+            for m, blocks in zip(self.metrics, column_tables, strict=True)
             if self.values
         ]
         hashes = None if batch.ids is None else np.tile(batch.ids.hashes, many)
         paired_by = None if batch.ids is None else batch.ids.references
-        found = part_of_rows(batch.systems, kept, hashes, self.buckets, paired_by)
-        found = found._replace(present=batch.present, skipped=batch.skipped)
-        return found._replace(kept=kept if self.keep else None, values=values)
+        column_tables = part_of_rows(batch.systems, segment_rows, hashes, self.buckets, paired_by)
+        column_tables = column_tables._replace(present=batch.present, skipped=batch.skipped)
+        return column_tables._replace(
+            segment_rows=segment_rows if self.keep else None, values=values
+        )
 
     def _empty_part(self, batch: TableBatch) -> Part:
         """Return the part of rows that were all left out."""
@@ -156,17 +160,17 @@ class SystemSums:
     counted: Ints
     """For each bucket its number of segments, and the sum of hashes by which ids are compared."""
     sums: list[Ints]
-    kept: list[SegmentRows] = field(default_factory=list)
+    row_blocks: list[SegmentRows] = field(default_factory=list)
 
 
-def _chosen(rows: SegmentRows, code: int) -> SegmentRows:
+def _select_system(rows: SegmentRows, code: int) -> SegmentRows:
     """Return the rows of one system, small whole numbers in few bytes."""
-    mine = np.flatnonzero(rows.codes == code)
-    own: Ints | list[str] | None = rows.ids
-    if own is not None:
-        own = [own[i] for i in mine.tolist()] if isinstance(own, list) else own[mine]
-    tables = [shrink_integers(table[mine]) for table in rows.tables]
-    return SegmentRows(rows.codes[mine], own, rows.references[mine], tables)
+    indices = np.flatnonzero(rows.codes == code)
+    ids: Ints | list[str] | None = rows.ids
+    if ids is not None:
+        ids = [ids[i] for i in indices.tolist()] if isinstance(ids, list) else ids[indices]
+    tables = [shrink_integers(table[indices]) for table in rows.tables]
+    return SegmentRows(rows.codes[indices], ids, rows.references[indices], tables)
 
 
 class Statistics:
@@ -194,7 +198,7 @@ class Statistics:
     @property
     def keeps(self) -> bool:
         """True if rows are kept."""
-        return any(own.kept for own in self.systems.values())
+        return any(system_sums.row_blocks for system_sums in self.systems.values())
 
     @property
     def references(self) -> int | None:
@@ -223,22 +227,27 @@ class Statistics:
         self._count(part.rows, part.references)
         cells, size = part.cells, self.buckets or 1
         for code in np.unique(cells // size).tolist():
-            mine = np.flatnonzero(cells // size == code)
-            own = (CellSums(cells[mine] % size, sums[mine]) for sums in (part.counted, *part.sums))
-            self._add(part.systems[code], *own)
-            if part.kept is not None:
-                self.systems[part.systems[code]].kept.append(_chosen(part.kept, code))
+            indices = np.flatnonzero(cells // size == code)
+            cell_sums = (
+                CellSums(cells[indices] % size, sums[indices])
+                for sums in (part.counted, *part.sums)
+            )
+            self._add(part.systems[code], *cell_sums)
+            if part.segment_rows is not None:
+                self.systems[part.systems[code]].row_blocks.append(
+                    _select_system(part.segment_rows, code)
+                )
 
     def in_buckets(self, buckets: int) -> Statistics:
         """Return the same in buckets, for which rows and their ids must have been kept."""
-        found = Statistics(self.metrics, buckets)
-        found.kinds, found.source, found.order = self.kinds, self.source, self.order
-        found.skipped = self.skipped
-        for system, own in self.systems.items():
-            for kept in own.kept:
-                rows = kept._replace(codes=np.zeros(len(kept.codes), np.int32))
-                found += part_of_rows([system], rows, _hashes(kept.ids), buckets)
-        return found
+        bucketed = Statistics(self.metrics, buckets)
+        bucketed.kinds, bucketed.source, bucketed.order = self.kinds, self.source, self.order
+        bucketed.skipped = self.skipped
+        for system, system_sums in self.systems.items():
+            for segment_rows in system_sums.row_blocks:
+                rows = segment_rows._replace(codes=np.zeros(len(segment_rows.codes), np.int32))
+                bucketed += part_of_rows([system], rows, _hashes(segment_rows.ids), buckets)
+        return bucketed
 
     def _add_statistics(self, other: Statistics) -> None:
         self._skip(other.skipped)
@@ -248,18 +257,21 @@ class Statistics:
         if self.buckets and not other.buckets:
             other = other.in_buckets(self.buckets)
         self._count(other.rows, other.reference_range)
-        every = np.arange(self.buckets or 1)
-        for system, own in other.systems.items():
-            self._add(system, *(CellSums(every, sums) for sums in (own.counted, *own.sums)))
-            self.systems[system].kept += own.kept
+        all_cells = np.arange(self.buckets or 1)
+        for system, system_sums in other.systems.items():
+            self._add(
+                system,
+                *(CellSums(all_cells, sums) for sums in (system_sums.counted, *system_sums.sums)),
+            )
+            self.systems[system].row_blocks += system_sums.row_blocks
 
     def _check_kinds(self, other: Statistics) -> None:
-        """Refuse a file whose columns hold other values than those of the files before it."""
+        """Require the same kind of values in each column as in the files before."""
         for column, kind in other.kinds.items():
             before = self.kinds.setdefault(column, kind)
             if before != kind:
-                told = f"column {quoted(column)} holds {kind}, and {before} in {self.source}"
-                raise InputError(f"{other.source}: {told}: all files must have the same columns")
+                problem = f"column {quoted(column)} holds {kind}, and {before} in {self.source}"
+                raise InputError(f"{other.source}: {problem}: all files must have the same columns")
         self.source = other.source
 
     def _count(self, rows: int, references: tuple[int, int]) -> None:
@@ -270,9 +282,9 @@ class Statistics:
     def _add(self, system: str, counted: CellSums, *sums: CellSums) -> None:
         size, before = self.buckets or 1, self.systems.get(system)
         if before is None:
-            if len(self.systems) >= MOST_SYSTEMS:
-                told = f"more than {MOST_SYSTEMS:,} systems, {quoted(system)} among them"
-                raise InputError(f"the column of systems names {told}: is it the right column?")
+            if len(self.systems) >= MAX_SYSTEMS:
+                problem = f"more than {MAX_SYSTEMS:,} systems, {quoted(system)} among them"
+                raise InputError(f"the column of systems names {problem}: is it the right column?")
             first = [add_cells(None, part, size) for part in sums]
             self.systems[system] = SystemSums(add_cells(None, counted, size), first)
             return
@@ -282,30 +294,30 @@ class Statistics:
 
     # ------------------------------------------------------------------------ as collected text
 
-    def collected(
-        self, *, drawn: bool, values: bool = False
+    def system_stats(
+        self, *, resampled: bool, values: bool = False
     ) -> dict[tuple[str, Metric], SystemStats]:
         """Return the statistics of every system by every metric, systems in order of their names.
 
-        With `drawn`, rows of segments in the order of their ids, or sums of buckets, to resample;
-        with `values`, scores of segments, if their rows are kept.
+        With `resampled`, include rows in the order of their ids, or sums of buckets, to resample;
+        with `values`, the scores of segments whose rows are kept.
         """
         if not self.systems:
             raise InputError("no segments: there is nothing to score")
         names = self.names()
-        if not drawn:
+        if not resampled:
             tables: dict[str, list[NDArray[Any]] | None] = dict.fromkeys(names)
         elif self.buckets:
             tables = {name: self._bucket_rows(name) for name in names}
         else:
             tables = {name: self._sorted_rows(name) for name in names}
         return {
-            (name, m): self._one(name, at, tables[name], values)
+            (name, m): self._metric_stats(name, at, tables[name], values)
             for name in names
             for at, m in enumerate(self.metrics)
         }
 
-    def _one(
+    def _metric_stats(
         self, name: str, at: int, rows: list[NDArray[Any]] | None, values: bool
     ) -> SystemStats:
         total = joined_sums(list(self.systems[name].sums[at]))  # of all buckets
@@ -317,9 +329,9 @@ class Statistics:
         return SystemStats(total, (rows[at],), scores)
 
     def _bucket_rows(self, name: str) -> list[NDArray[Any]]:
-        own = self.systems[name]
-        check_filled(int(own.counted[:, 0].sum()), self.buckets or 1, name)
-        return list(own.sums)
+        system_sums = self.systems[name]
+        check_filled(int(system_sums.counted[:, 0].sum()), self.buckets or 1, name)
+        return list(system_sums.sums)
 
     def _sorted_rows(self, name: str) -> list[NDArray[Any]]:
         if not self.has_ids:
@@ -329,16 +341,23 @@ class Statistics:
     @property
     def has_ids(self) -> bool:
         """True if all rows that are kept have ids."""
-        return all(kept.ids is not None for own in self.systems.values() for kept in own.kept)
+        return all(
+            segment_rows.ids is not None
+            for system_sums in self.systems.values()
+            for segment_rows in system_sums.row_blocks
+        )
 
     def sorted_rows(self, name: str) -> SegmentRows:
         """Return the rows of a system as one table a metric, in the order of ids if they have any.
 
-        An id must not stand twice.
+        Ids must be unique.
         """
-        kept = self.systems[name].kept
-        tables = [np.concatenate(blocks) for blocks in zip(*(k.tables for k in kept), strict=True)]
-        codes, references = (np.concatenate([k[at] for k in kept]) for at in (0, 2))
+        row_blocks = self.systems[name].row_blocks
+        tables = [
+            np.concatenate(blocks)
+            for blocks in zip(*(block.tables for block in row_blocks), strict=True)
+        ]
+        codes, references = (np.concatenate([block[at] for block in row_blocks]) for at in (0, 2))
         if not self.has_ids:
             return SegmentRows(codes, None, references, tables)
         ids = self.ids(name)
@@ -348,14 +367,14 @@ class Statistics:
 
     def ids(self, name: str) -> Ints | list[str]:
         """Return the ids of a system's rows, in the order in which they were measured."""
-        found = [kept.ids for kept in self.systems[name].kept]
-        if any(ids is None for ids in found):
+        id_blocks = [segment_rows.ids for segment_rows in self.systems[name].row_blocks]
+        if any(ids is None for ids in id_blocks):
             raise InputError(NO_IDS)
-        numbers = [ids for ids in found if isinstance(ids, np.ndarray)]
-        texts = [ids for ids in found if isinstance(ids, list)]
+        numbers = [ids for ids in id_blocks if isinstance(ids, np.ndarray)]
+        texts = [ids for ids in id_blocks if isinstance(ids, list)]
         if numbers and texts:
             raise InputError(f"system {name} has ids that are numbers and ids that are texts")
-        return np.concatenate(numbers) if numbers else [one for ids in texts for one in ids]
+        return np.concatenate(numbers) if numbers else [id for ids in texts for id in ids]
 
     def sorted_ids(self, name: str) -> list[Any]:
         """Return the ids of a system's rows, in their order."""
@@ -363,9 +382,9 @@ class Statistics:
         return sorted(ids if isinstance(ids, list) else ids.tolist())
 
     def check_used(self) -> None:
-        """Refuse metrics that have scores for other rows than those of the table."""
-        for name, own in self.systems.items():
-            for m, sums in zip(self.metrics, own.sums, strict=True):
+        """Reject metrics whose scores belong to other rows."""
+        for name, system_sums in self.systems.items():
+            for m, sums in zip(self.metrics, system_sums.sums, strict=True):
                 m.check_used(name, joined_sums(list(sums)))
 
     def without_unpaired(self) -> Statistics:
@@ -375,7 +394,7 @@ class Statistics:
         """
         if not self.skipped or self.buckets or not self.has_ids:
             return self
-        ids = [_listed(self.ids(name)) for name in self.names()]
+        ids = [_as_list(self.ids(name)) for name in self.names()]
         common = set.intersection(*map(set, ids))
         if all(len(system_ids) == len(common) for system_ids in ids):
             return self
@@ -386,7 +405,7 @@ class Statistics:
         paired.skipped = self.skipped
         for name in self.names():
             rows = self.sorted_rows(name)
-            sorted_ids = _listed(rows.ids)
+            sorted_ids = _as_list(rows.ids)
             places = np.array([at for at, id in enumerate(sorted_ids) if id in common])
             common_ids = [sorted_ids[at] for at in places]
             shared = SegmentRows(
@@ -396,26 +415,26 @@ class Statistics:
                 [table[places] for table in rows.tables],
             )
             part = part_of_rows([name], shared, _hashes(shared.ids), None)
-            paired += part._replace(kept=shared)
+            paired += part._replace(segment_rows=shared)
         return paired
 
     def check_paired(self) -> None:
-        """Refuse systems that do not have the same ids."""
-        first, *others = self.names()
-        for other in others:
+        """Require the same ids from all systems."""
+        first, *other_names = self.names()
+        for other in other_names:
             if self.buckets:
-                same = (self.systems[first].counted == self.systems[other].counted).all()
-                problem = "" if same else f"{first} and {other} do not have the same ids"
+                has_same_ids = (self.systems[first].counted == self.systems[other].counted).all()
+                problem = "" if has_same_ids else f"{first} and {other} do not have the same ids"
             else:
                 problem = _missing(first, self.ids(first), other, self.ids(other))
             if problem:
-                wanted = "a comparison needs every segment from every system"
+                advice = "a comparison needs every segment from every system"
                 if self.buckets and any((self.skipped or {}).values()):
-                    wanted += "; to leave out segments with skipped rows, add --buckets 0"
-                raise InputError(f"systems {problem}: {wanted}")
+                    advice += "; to leave out segments with skipped rows, add --buckets 0"
+                raise InputError(f"systems {problem}: {advice}")
 
 
-def _listed(ids: Ints | list[str] | None) -> list[Any]:
+def _as_list(ids: Ints | list[str] | None) -> list[Any]:
     """Return ids as a list."""
     return ids if isinstance(ids, list) else np.asarray(ids).tolist()
 
@@ -437,14 +456,21 @@ NO_IDS = (
 
 def _by_number(name: str) -> tuple[int, int, str]:
     """Order names that are whole numbers by their value, before all others."""
-    whole = name.isascii() and name.isdigit() and len(name) < 19
-    return (0, int(name), name) if whole else (1, 0, name)
+    is_number = name.isascii() and name.isdigit() and len(name) < 19
+    return (0, int(name), name) if is_number else (1, 0, name)
 
 
-def _missing(a: str, mine: Ints | list[str], b: str, theirs: Ints | list[str]) -> str:
+def _missing(
+    first: str, first_ids: Ints | list[str], second: str, second_ids: Ints | list[str]
+) -> str:
     """Return which id one of two systems lacks; nothing if both have the same."""
-    here, there = (set(ids if isinstance(ids, list) else ids.tolist()) for ids in (mine, theirs))
-    for has, lacks, more in ((a, b, here - there), (b, a, there - here)):
+    first_set, second_set = (
+        set(ids if isinstance(ids, list) else ids.tolist()) for ids in (first_ids, second_ids)
+    )
+    for has, lacks, more in (
+        (first, second, first_set - second_set),
+        (second, first, second_set - first_set),
+    ):
         if more:
             return f"{has} and {lacks} differ: {lacks} has no segment with id {quoted(min(more))}"
     return ""
@@ -457,11 +483,11 @@ def _order(ids: Ints | list[str], name: str) -> Ints:
         twice = next((i for i, j in pairwise(order.tolist()) if ids[i] == ids[j]), None)
     else:
         order = np.argsort(ids, kind="stable")
-        same = np.flatnonzero(np.diff(ids[order]) == 0)
-        twice = int(order[same[0]]) if len(same) else None
+        repeats = np.flatnonzero(np.diff(ids[order]) == 0)
+        twice = int(order[repeats[0]]) if len(repeats) else None
     if twice is not None:
-        told = f"system {name} has two segments with id {quoted(str(ids[twice]))}"
+        problem = f"system {name} has two segments with id {quoted(str(ids[twice]))}"
         raise InputError(
-            f"{told}: ids must be different (name systems with --by COLUMN, in Python by=)"
+            f"{problem}: ids must be different (name systems with --by COLUMN, in Python by=)"
         )
     return order

@@ -40,7 +40,7 @@ SUMS_SCHEMA = (
 """Schema of these columns for Spark's `mapInArrow`."""
 
 
-class Table:
+class DataTable:
     """A small Arrow table: `pyarrow.table(t)`, `polars.DataFrame(t)` and others take it."""
 
     def __init__(self, kernel: _kernel.ArrowTable, columns: Sequence[str]) -> None:
@@ -62,12 +62,12 @@ class Table:
         return self._kernel.stream()
 
 
-def signed(m: Metric) -> str:
+def sign_metric(m: Metric) -> str:
     """Return a metric's name with the version that makes its statistics; it parses back."""
     return "|".join([m.digested(), *m.signature("unknown").split("|nrefs=unknown|")[1:]])
 
 
-def sums_table(found: Statistics) -> Table:
+def sums_table(statistics: Statistics) -> DataTable:
     """Return statistics as a table of sums: a row for each system, metric and bucket that is used.
 
     Sums of whole numbers are one number a column of the metric; others are three, their limbs.
@@ -75,39 +75,46 @@ def sums_table(found: Statistics) -> Table:
     names: list[tuple[str, str]] = []
     cells: list[NDArray[Any]] = [np.zeros((0, 3), np.int64)]
     lists: list[NDArray[Any]] = []
-    for system, own in found.systems.items():
-        used = np.flatnonzero(own.counted[:, 0])
-        for m, sums in zip(found.metrics, own.sums, strict=True):
-            names += [(system, signed(m))] * len(used)
-            cells.append(np.column_stack([used, own.counted[used]]))
+    for system, system_sums in statistics.systems.items():
+        used = np.flatnonzero(system_sums.counted[:, 0])
+        for m, sums in zip(statistics.metrics, system_sums.sums, strict=True):
+            names += [(system, sign_metric(m))] * len(used)
+            cells.append(np.column_stack([used, system_sums.counted[used]]))
             lists += [row.ravel() for row in sums[used]]
     kernel = _kernel.ArrowTable()
     kernel.strings("system", [system for system, _ in names])
     kernel.strings("metric", [signature for _, signature in names])
-    same = np.full((len(names), 1), found.buckets or 0)
-    ends = np.full((len(names), 2), found.reference_range)
-    numbers = np.hstack([same, np.concatenate(cells), ends]).astype(np.int64)
+    bucket_counts = np.full((len(names), 1), statistics.buckets or 0)
+    ends = np.full((len(names), 2), statistics.reference_range)
+    numbers = np.hstack([bucket_counts, np.concatenate(cells), ends]).astype(np.int64)
     for name, column in zip(SUMS[2:-1], numbers.T, strict=True):
         kernel.integers(name, np.ascontiguousarray(column))
     offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     kernel.lists("sums", offsets, np.concatenate([np.zeros(0, np.int64), *lists]))
-    return Table(kernel, SUMS)
+    return DataTable(kernel, SUMS)
 
 
-def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> Table:
+def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
     """Return the rows that parts keep, one for each segment; statistics in METRIC/COLUMN."""
-    rows = [part.kept for part in parts if part.kept is not None]
+    rows = [part.segment_rows for part in parts if part.segment_rows is not None]
     kernel, names = _kernel.ArrowTable(), ["system", "references"]
-    systems = [part.systems[i] for part in parts if part.kept for i in part.kept.codes.tolist()]
+    systems = [
+        part.systems[i]
+        for part in parts
+        if part.segment_rows
+        for i in part.segment_rows.codes.tolist()
+    ]
     kernel.strings("system", systems)
-    numbers = [np.zeros(0, np.int64), *(kept.references for kept in rows)]
+    numbers = [np.zeros(0, np.int64), *(segment_rows.references for segment_rows in rows)]
     kernel.integers("references", np.concatenate(numbers))
     if rows and rows[0].ids is not None:
         names.append("id")
-        _add_ids(kernel, [kept.ids for kept in rows])
+        _add_ids(kernel, [segment_rows.ids for segment_rows in rows])
     for at, m in enumerate(metrics):
         empty = np.zeros((0, len(m.columns())))
-        table = np.concatenate([kept.tables[at] for kept in rows]) if rows else empty
+        table = (
+            np.concatenate([segment_rows.tables[at] for segment_rows in rows]) if rows else empty
+        )
         for place, column in enumerate(m.columns()):
             names.append(f"{m}/{column}")
             if table.dtype.kind in "iub":
@@ -115,28 +122,28 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> Table:
                 kernel.integers(names[-1], values)
             else:
                 kernel.floats(names[-1], np.ascontiguousarray(table[:, place], dtype=np.float64))
-    return Table(kernel, names)
+    return DataTable(kernel, names)
 
 
 def _add_ids(kernel: _kernel.ArrowTable, ids: Sequence[Ints | list[str] | None]) -> None:
-    numbers = [one for one in ids if isinstance(one, np.ndarray)]
+    numbers = [block for block in ids if isinstance(block, np.ndarray)]
     if numbers:
         kernel.integers("id", np.concatenate(numbers))
     else:
-        kernel.strings("id", [text for one in ids if isinstance(one, list) for text in one])
+        kernel.strings("id", [text for block in ids if isinstance(block, list) for text in block])
 
 
 # ------------------------------------------------------------------------------------- and back
 
 
-Found = tuple[str, int | None, Part]
+MetricPart = tuple[str, int | None, Part]
 """A metric's signature, the number of buckets, and a part of that metric's statistics."""
 
 
-def read_table(data: Any, name: str) -> Iterator[Found]:
+def read_table(data: Any, name: str) -> Iterator[MetricPart]:
     """Yield the statistics in a table of sums or of rows, metric by metric."""
     names, formats, batches = record_batches(data, name)
-    read: Callable[[TableColumns], Iterator[Found]]
+    read: Callable[[TableColumns], Iterator[MetricPart]]
     if set(SUMS) <= set(names):
         read = _read_sums
     elif "references" in names and any("/" in column for column in names):
@@ -159,30 +166,30 @@ class TableColumns(NamedTuple):
     def _read(self, column: str, reader: Callable[[int, int, int], Any]) -> Any:
         place = list(self.formats).index(column)
         try:
-            *found, row = reader(place, 0, len(self.batch))
+            *values, row = reader(place, 0, len(self.batch))
         except TypeError:
             kind = kind_of(self.formats[column])
             raise InputError(f"{self.name}: column {quoted(column)} holds {kind}") from None
         except IndexError as error:
-            told = f"column {quoted(column)} is damaged: {error}"
-            raise InputError(f"{self.name}: {told}") from error
-        why = "null" if isinstance(row, int) else row
-        row = row if isinstance(row, int) else found.pop()
+            problem = f"column {quoted(column)} is damaged: {error}"
+            raise InputError(f"{self.name}: {problem}") from error
+        reason = "null" if isinstance(row, int) else row
+        row = row if isinstance(row, int) else values.pop()
         if row >= 0:
-            raise InputError(f"{self.name}, row {row + 1:,}: column {quoted(column)} is {why}")
-        return found
+            raise InputError(f"{self.name}, row {row + 1:,}: column {quoted(column)} is {reason}")
+        return values
 
     def texts(self, column: str) -> _kernel.Views:
         """Return a column of texts."""
-        found: _kernel.Views = self._read(column, self.batch.texts)[0]
-        return found
+        views: _kernel.Views = self._read(column, self.batch.texts)[0]
+        return views
 
     def numbers(self, column: str) -> NDArray[Any]:
         """Return a column of whole numbers, or of others."""
-        whole = kind_of(self.formats[column]) == "whole numbers"
-        reader = self.batch.integers if whole else self.batch.floats
-        found: NDArray[Any] = self._read(column, reader)[0]
-        return found
+        is_integer = kind_of(self.formats[column]) == "whole numbers"
+        reader = self.batch.integers if is_integer else self.batch.floats
+        numbers: NDArray[Any] = self._read(column, reader)[0]
+        return numbers
 
     def lists(self, column: str) -> tuple[Ints, Ints]:
         """Return the numbers of a column of lists, and where each row's start."""
@@ -190,7 +197,7 @@ class TableColumns(NamedTuple):
         return numbers, starts
 
 
-def _read_sums(columns: TableColumns) -> Iterator[Found]:
+def _read_sums(columns: TableColumns) -> Iterator[MetricPart]:
     systems, codes = _kernel.view_groups(columns.texts("system"))
     signatures, metrics = _kernel.view_groups(columns.texts("metric"))
     buckets, bucket, segments, ids, least, most = (columns.numbers(c) for c in SUMS[2:-1])
@@ -199,26 +206,37 @@ def _read_sums(columns: TableColumns) -> Iterator[Found]:
     for code, signature in enumerate(signatures):
         m = metric(signature)
         for width in np.unique(widths[metrics == code]).tolist():
-            mine = np.flatnonzero((metrics == code) & (widths == width))
-            count, size = len(m.columns()), int(buckets[mine].max())
-            bad = (buckets[mine] != size) | (bucket[mine] < 0) | (bucket[mine] >= max(size, 1))
-            known = size == 0 or 2 <= size <= MAX_BUCKETS
-            if width not in (count, 3 * count) or not known or bad.any():
-                place = f"{columns.name}, row {mine[0] + 1:,}"
+            indices = np.flatnonzero((metrics == code) & (widths == width))
+            count, size = len(m.columns()), int(buckets[indices].max())
+            bad = (
+                (buckets[indices] != size)
+                | (bucket[indices] < 0)
+                | (bucket[indices] >= max(size, 1))
+            )
+            is_valid_size = size == 0 or 2 <= size <= MAX_BUCKETS
+            if width not in (count, 3 * count) or not is_valid_size or bad.any():
+                place = f"{columns.name}, row {indices[0] + 1:,}"
                 raise InputError(f"{place}: not a row that karat.arrow.sums wrote")
-            numbers = sums[starts[mine][:, None] + np.arange(width)]
-            table = np.column_stack([segments[mine], ids[mine], numbers])
-            cells = codes[mine].astype(np.int64) * max(size, 1) + bucket[mine]
+            numbers = sums[starts[indices][:, None] + np.arange(width)]
+            table = np.column_stack([segments[indices], ids[indices], numbers])
+            cells = codes[indices].astype(np.int64) * max(size, 1) + bucket[indices]
             used, added = sum_cells(table, cells)
             shape = (-1, count) if width == count else (-1, 3, count)
             total = added[:, 2:].reshape(shape)
-            found = [total if width == count else carried(total)]
-            rows, ends = int(segments[mine].sum()), (int(least[mine].min()), int(most[mine].max()))
-            yield signature, size or None, Part(rows, ends, systems, used, added[:, :2], found)
+            metric_sums = [total if width == count else carried(total)]
+            rows, ends = (
+                int(segments[indices].sum()),
+                (int(least[indices].min()), int(most[indices].max())),
+            )
+            yield (
+                signature,
+                size or None,
+                Part(rows, ends, systems, used, added[:, :2], metric_sums),
+            )
 
 
-def _read_rows(columns: TableColumns) -> Iterator[Found]:
-    named = [column for column in columns.formats if "/" in column]
+def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
+    stat_columns = [column for column in columns.formats if "/" in column]
     systems, codes = [ONE_SYSTEM], np.zeros(len(columns.batch), np.int32)
     if "system" in columns.formats:
         systems, codes = _kernel.view_groups(columns.texts("system"))
@@ -227,11 +245,15 @@ def _read_rows(columns: TableColumns) -> Iterator[Found]:
         text = kind_of(columns.formats["id"]) == "text"
         ids = columns.texts("id").strings() if text else columns.numbers("id")
     references = columns.numbers("references")
-    for m in dict.fromkeys(metric(column.rpartition("/")[0]) for column in named):
-        wanted = [f"{m}/{column}" for column in m.columns()]
-        missing = [column for column in wanted if column not in columns.formats]
+    for m in dict.fromkeys(metric(column.rpartition("/")[0]) for column in stat_columns):
+        metric_columns = [f"{m}/{column}" for column in m.columns()]
+        missing = [column for column in metric_columns if column not in columns.formats]
         if missing:
             raise InputError(f"{columns.name} has no column {quoted(missing[0])}: {m} needs it")
-        table = np.stack([columns.numbers(column) for column in wanted], axis=1)
-        kept = SegmentRows(codes, ids, references, [table])
-        yield signed(m), None, part_of_rows(systems, kept, None, None)._replace(kept=kept)
+        table = np.stack([columns.numbers(column) for column in metric_columns], axis=1)
+        segment_rows = SegmentRows(codes, ids, references, [table])
+        yield (
+            sign_metric(m),
+            None,
+            part_of_rows(systems, segment_rows, None, None)._replace(segment_rows=segment_rows),
+        )

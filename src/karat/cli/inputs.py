@@ -48,7 +48,7 @@ class SetInput(NamedTuple):
 
     def load(self, progress: Progress = silent, draws: str | None = None) -> EvalSet:
         """Load the set; `draws` is a file that says how segments were drawn."""
-        from karat.evalset.loading import as_options, load_evalset
+        from karat.evalset.loading import load_evalset, parse_options
 
         evalset = load_evalset(
             self.name,
@@ -57,7 +57,7 @@ class SetInput(NamedTuple):
             model_judges=self.model_judges,
             draws=draws,
             progress=progress,
-            **as_options(self.reader_options),
+            **parse_options(self.reader_options),
         )
         return evalset.without(*self.exclude) if self.exclude else evalset
 
@@ -176,7 +176,7 @@ class InputFiles(NamedTuple):
             sources = [_open_lines(path, progress, self.as_text) for path in self.references]
         check_aligned([*systems.values(), *trees, *sources])
         if trees:
-            return {**systems}, trees[0].beside(trees)
+            return {**systems}, trees[0].combine(trees)
         return {**systems}, References(sources, self.optional_references)
 
     def _open_format(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, MetricError, quoted
-from karat.evalset.draws import GROUP, SEGMENT, Draw, checked_draws
+from karat.evalset.draws import GROUP, SEGMENT, Draw, check_set_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present, score_evalset
@@ -187,7 +187,7 @@ def check_draws(evalset: EvalSet, draws: Sequence[Draw] | None) -> Sequence[Draw
         return evalset.draws
     reading = Reading(lister="")
     located = [(f"draws[{i}]", draw) for i, draw in enumerate(draws)]
-    checked = checked_draws(located, evalset.segments, evalset.groups, reading)
+    checked = check_set_draws(located, evalset.segments, evalset.groups, reading)
     reading.check()
     return checked
 

@@ -19,25 +19,25 @@ from typing import NamedTuple, TypeAlias
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath, first_line, json_object
-from karat.evalset.draft import EvalSetDraft, numbered_rows
-from karat.evalset.draws import Draw, checked_draws, read_draws
+from karat.evalset.draft import EvalSetDraft, number_rows
+from karat.evalset.draws import Draw, check_set_draws, read_draws
 from karat.evalset.formats.jsonl import (
     JUDGEMENT,
-    checked,
+    check_members,
     json_dimensions,
-    no_judgement,
+    judgement_problem,
 )
 from karat.evalset.judgements import (
     MODEL,
     Dimension,
     JudgedPair,
     Judgement,
-    checked_pairs,
-    other_value,
+    check_pairs,
+    conflict_problem,
+    drop_shares,
     win_shares,
-    without_shares,
 )
-from karat.evalset.reading import Reading, Where, json_rows, number, tab_rows
+from karat.evalset.reading import Location, Reading, parse_number, read_json_lines, read_tsv
 from karat.evalset.sets import EvalSet, check_known
 
 HEADER = ("judgements", "dimensions", "signature")
@@ -46,7 +46,7 @@ HEADER = ("judgements", "dimensions", "signature")
 class GivenJudgement(NamedTuple):
     """A judgement as it was given, and where."""
 
-    place: Where
+    location: Location
     system: str
     segment: str
     judge: str
@@ -57,10 +57,10 @@ class GivenJudgement(NamedTuple):
     """The system that the output was compared with; "" for a rating."""
 
 
-Found = tuple[list[GivenJudgement], list[Dimension]]
+JudgementFile = tuple[list[GivenJudgement], list[Dimension]]
 
 
-def read_judgements(path: Path, reading: Reading) -> Found:
+def read_judgements(path: Path, reading: Reading) -> JudgementFile:
     """Return the judgements of a file, and the dimensions that it describes."""
     try:
         lines = first_line(path).startswith("{")
@@ -68,8 +68,8 @@ def read_judgements(path: Path, reading: Reading) -> Found:
         raise InputError(f"{path}: {error.strerror or error}") from error
     if lines:
         return _json(path, reading)
-    rows = tab_rows(path, JUDGEMENT, reading, True, ("kind", "other"))
-    return [GivenJudgement(place, *row) for place, row in rows], []
+    rows = read_tsv(path, JUDGEMENT, reading, True, ("kind", "other"))
+    return [GivenJudgement(location, *row) for location, row in rows], []
 
 
 def has_ratings(path: GivenPath) -> bool:
@@ -81,21 +81,25 @@ def has_ratings(path: GivenPath) -> bool:
         line = first_line(Path(path))
     except (OSError, InputError):  # the reader says what is wrong
         return True
-    found = json_object(line) if line.startswith("{") else line.split("\t")
-    return "judgements" in found or {"system", "segment"} <= {*found} or "question" not in found
+    columns = json_object(line) if line.startswith("{") else line.split("\t")
+    return (
+        "judgements" in columns or {"system", "segment"} <= {*columns} or "question" not in columns
+    )
 
 
-def _json(path: Path, reading: Reading) -> Found:
+def _json(path: Path, reading: Reading) -> JudgementFile:
     rows: list[GivenJudgement] = []
     dimensions: list[Dimension] = []
-    for place, found in json_rows(path, reading):
-        if "judgements" in found and place.line == 1:
-            dimensions += json_dimensions(checked(found, HEADER, place, reading), place, reading)
-        elif problem := no_judgement(found):
-            reading.problem(place, problem)
+    for location, record in read_json_lines(path, reading):
+        if "judgements" in record and location.line == 1:
+            dimensions += json_dimensions(
+                check_members(record, HEADER, location, reading), location, reading
+            )
+        elif problem := judgement_problem(record):
+            reading.problem(location, problem)
         else:
-            more = (found.get(name, "") for name in ("kind", "other"))
-            rows.append(GivenJudgement(place, *(found[key] for key in JUDGEMENT), *more))
+            more = (record.get(name, "") for name in ("kind", "other"))
+            rows.append(GivenJudgement(location, *(record[key] for key in JUDGEMENT), *more))
     return rows, dimensions
 
 
@@ -110,16 +114,16 @@ class Additions(NamedTuple):
     model_judges: Sequence[str] = ()
     draws: GivenFile | None = None
 
-    def to(self, evalset: EvalSet, reading: Reading) -> EvalSet:
-        """Return the set with the additions; what is wrong with them is noted and raised."""
-        found = evalset
+    def add_to(self, evalset: EvalSet, reading: Reading) -> EvalSet:
+        """Return the set with the additions; raise the first problem."""
+        extended = evalset
         if self.judgements:
-            adding = _Adding(evalset, reading)
+            adding = _JudgementAdder(evalset, reading)
             for file in self.judgements:
                 adding.take(*read_judgements(Path(file), reading), Path(file))
-            found = adding.finish()
-        found = _with_models(found, self.model_judges)
-        return found if self.draws is None else _with_draws(found, Path(self.draws), reading)
+            extended = adding.finish()
+        extended = _with_models(extended, self.model_judges)
+        return extended if self.draws is None else _with_draws(extended, Path(self.draws), reading)
 
 
 NOTHING = Additions()
@@ -132,41 +136,44 @@ def with_judgements(
     dimensions: Iterable[Dimension | str],
 ) -> EvalSet:
     """Return a set with further judgements; `EvalSet.with_judgements` describes the arguments."""
-    adding = _Adding(evalset, Reading())
-    named = [Dimension(one) if isinstance(one, str) else one for one in dimensions]
-    adding.take([], named, f"{evalset.name}, dimensions")
+    adding = _JudgementAdder(evalset, Reading())
+    new_dimensions = [
+        Dimension(dimension) if isinstance(dimension, str) else dimension
+        for dimension in dimensions
+    ]
+    adding.take([], new_dimensions, f"{evalset.name}, dimensions")
     if isinstance(judgements, str | os.PathLike):
         adding.take(*read_judgements(Path(judgements), adding.reading), Path(judgements))
     else:
-        numbered = numbered_rows(judgements, f"{evalset.name}, judgements")
-        adding.take([GivenJudgement(where, *row) for where, row in numbered], (), "")
+        numbered = number_rows(judgements, f"{evalset.name}, judgements")
+        adding.take([GivenJudgement(location, *row) for location, row in numbered], (), "")
     adding.kinds += [
         (judge, kind, f"{evalset.name}, judge_kinds") for judge, kind in judge_kinds.items()
     ]
-    found = adding.finish()
-    check_known("judge", judge_kinds, found.judgements.judges, evalset.name)
-    return found
+    extended = adding.finish()
+    check_known("judge", judge_kinds, extended.judgements.judges, evalset.name)
+    return extended
 
 
-class _Adding:
-    """Takes judgements of files, notes what is wrong with them, and adds them to a set."""
+class _JudgementAdder:
+    """Collects judgements from files, records problems, and adds them to a set."""
 
     def __init__(self, evalset: EvalSet, reading: Reading) -> None:
         self.evalset, self.reading = evalset, reading
         self.dimensions = dict(evalset.dimensions)
-        self.ratings = without_shares(evalset.judgements, evalset.pairs)
+        self.ratings = drop_shares(evalset.judgements, evalset.pairs)
         self.rows: list[GivenJudgement] = []
-        self.kinds: list[tuple[str, str, Where]] = []
+        self.kinds: list[tuple[str, str, Location]] = []
         self.created: list[str] = []
 
     def take(
-        self, rows: Sequence[GivenJudgement], dimensions: Iterable[Dimension], where: Where
+        self, rows: Sequence[GivenJudgement], dimensions: Iterable[Dimension], location: Location
     ) -> None:
         """Take the judgements of a file, and the dimensions that it describes."""
-        for one in dimensions:
-            known = self.dimensions.setdefault(one.name, one)
-            if told := _differs(known, one):
-                self.reading.problem(where, told)
+        for dimension in dimensions:
+            earlier = self.dimensions.setdefault(dimension.name, dimension)
+            if problem := _dimension_conflict(earlier, dimension):
+                self.reading.problem(location, problem)
         for row in rows:
             if row.dimension in self.dimensions or self._creates(row):
                 self.rows.append(row)
@@ -174,7 +181,7 @@ class _Adding:
     def _creates(self, row: GivenJudgement) -> bool:
         """Add a dimension that nothing describes; return whether it can be one."""
         scale = (0.0, 1.0) if row.other else (None, None)
-        good = self.reading.check_name("dimension", row.dimension, row.place)
+        good = self.reading.check_name("dimension", row.dimension, row.location)
         if good:
             self.dimensions[row.dimension] = Dimension(row.dimension, "higher", *scale)
             self.created.append(row.dimension)
@@ -182,78 +189,78 @@ class _Adding:
 
     def finish(self) -> EvalSet:
         """Return the set with all that was added."""
-        own = self.evalset
+        evalset = self.evalset
         draft = EvalSetDraft(
-            own.name,
-            own.segments,
-            own.systems,
+            evalset.name,
+            evalset.segments,
+            evalset.systems,
             reading=self.reading,
-            where=own.name,
-            groups=own.groups,
+            location=evalset.name,
+            groups=evalset.groups,
             dimensions=self.dimensions.values(),
         )
-        for judge, kind in own.judgements.judge_kinds.items():
-            draft.kind(judge, kind, own.name)
+        for judge, kind in evalset.judgements.judge_kinds.items():
+            draft.kind(judge, kind, evalset.name)
         pairs = [*self._pairs()]
-        shares = (GivenJudgement(where, *row) for where, row in win_shares(pairs))
+        shares = (GivenJudgement(location, *row) for location, row in win_shares(pairs))
         plain = [row for row in self.rows if not row.other]
         for row in self._new([*plain, *shares]):
-            draft.judge(*row[1:6], row.place)
-        said = [(row.judge, row.kind, row.place) for row in self.rows if row.kind]
-        for judge, kind, where in [*said, *self.kinds]:
-            draft.kind(judge, kind, where)
-        joined = self.ratings.joined(draft.finish().judgements)
-        told = (f"dimension {short(name)} was added: higher is better" for name in self.created)
+            draft.judge(*row[1:6], row.location)
+        row_kinds = [(row.judge, row.kind, row.location) for row in self.rows if row.kind]
+        for judge, kind, location in [*row_kinds, *self.kinds]:
+            draft.kind(judge, kind, location)
+        judgements = self.ratings.concatenate(draft.finish().judgements)
+        remarks = (f"dimension {short(name)} was added: higher is better" for name in self.created)
         return replace(
-            own,
-            judgements=joined,
+            evalset,
+            judgements=judgements,
             dimensions=self.dimensions,
-            remarks=(*own.remarks, *told),
+            remarks=(*evalset.remarks, *remarks),
             pairs=tuple(pair for _, pair in pairs),
         )
 
-    def _pairs(self) -> Iterable[tuple[Where, JudgedPair]]:
+    def _pairs(self) -> Iterable[tuple[Location, JudgedPair]]:
         """Return the pairs of the set and those that were added."""
         old = [(self.evalset.name, pair) for pair in self.evalset.pairs]
-        new = [(row.place, (*row[1:6], row.other)) for row in self.rows if row.other]
-        return checked_pairs([*old, *new], self.dimensions, self.reading)
+        new = [(row.location, (*row[1:6], row.other)) for row in self.rows if row.other]
+        return check_pairs([*old, *new], self.dimensions, self.reading)
 
     def _new(self, rows: Sequence[GivenJudgement]) -> Iterable[GivenJudgement]:
         """Yield the judgements that are not there already; one with another value is noted."""
-        mine = self.ratings.of_judges({row.judge for row in rows})
-        seen: dict[_Key, tuple[object, Where]] = {
-            row[:-1]: (row.value, self.evalset.name) for row in mine
+        existing = self.ratings.select_judges({row.judge for row in rows})
+        first_values: dict[_Key, tuple[object, Location]] = {
+            row[:-1]: (row.value, self.evalset.name) for row in existing
         }
         for row in rows:
-            value, first = seen.setdefault(row[1:5], (row.value, row.place))
-            if first is row.place:
+            value, first = first_values.setdefault(row[1:5], (row.value, row.location))
+            if first is row.location:
                 yield row
-            elif number(value) != number(row.value):
-                self.reading.problem(row.place, other_value(row, row.value, value, first))
+            elif parse_number(value) != parse_number(row.value):
+                self.reading.problem(row.location, conflict_problem(row, row.value, value, first))
 
 
-def _differs(known: Dimension, given: Dimension) -> str:
-    """Return why a dimension cannot be the one that is known; "" if it can."""
+def _dimension_conflict(earlier: Dimension, dimension: Dimension) -> str:
+    """Explain how a dimension differs from the earlier one; "" if they agree."""
     for name in ("better", "low", "high"):
-        mine, theirs = getattr(known, name), getattr(given, name)
-        if None not in (mine, theirs) and mine != theirs:
-            told = f"{name}={theirs} here and {name}={mine} before: expected the same"
-            return f"dimension {short(given.name)} has {told}"
+        earlier_value, value = getattr(earlier, name), getattr(dimension, name)
+        if None not in (earlier_value, value) and earlier_value != value:
+            difference = f"{name}={value} here and {name}={earlier_value} before: expected the same"
+            return f"dimension {short(dimension.name)} has {difference}"
     return ""
 
 
 def _with_models(evalset: EvalSet, models: Sequence[str]) -> EvalSet:
     """Return the set in which some judges are models."""
-    rows, named = evalset.judgements, dict.fromkeys(models)
-    if not named:
+    rows, model_names = evalset.judgements, dict.fromkeys(models)
+    if not model_names:
         return evalset
-    check_known("judge", named, rows.judges, evalset.name)
-    for judge in named:
+    check_known("judge", model_names, rows.judges, evalset.name)
+    for judge in model_names:
         if (kind := rows.judge_kinds.get(judge, MODEL)) != MODEL:
-            told = f"judge {quoted(judge)} is named as a model, but is of the kind {kind}"
-            raise InputError(f"{evalset.name}: {told} in the judgements")
+            problem = f"judge {quoted(judge)} is named as a model, but is of the kind {kind}"
+            raise InputError(f"{evalset.name}: {problem} in the judgements")
     pairs = zip(rows.judges, rows.kinds, strict=True)
-    kinds = tuple(MODEL if judge in named else kind for judge, kind in pairs)
+    kinds = tuple(MODEL if judge in model_names else kind for judge, kind in pairs)
     return replace(evalset, judgements=replace(rows, kinds=kinds))
 
 
@@ -263,10 +270,10 @@ def _with_draws(evalset: EvalSet, path: Path, reading: Reading) -> EvalSet:
     The file may repeat draws of the set, as a plan for the next round does; their reasons may
     differ.
     """
-    given = list(read_draws(path, reading))
-    again = {_key(draw) for _, draw in given}
-    own = [(evalset.name, draw) for draw in evalset.draws or () if _key(draw) not in again]
-    draws = checked_draws([*own, *given], evalset.segments, evalset.groups, reading)
+    new_draws = list(read_draws(path, reading))
+    repeated = {_key(draw) for _, draw in new_draws}
+    old_draws = [(evalset.name, draw) for draw in evalset.draws or () if _key(draw) not in repeated]
+    draws = check_set_draws([*old_draws, *new_draws], evalset.segments, evalset.groups, reading)
     reading.check()
     return replace(evalset, draws=draws)
 

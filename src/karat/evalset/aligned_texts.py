@@ -31,9 +31,9 @@ class AlignedTexts(NamedTuple):
         Args:
             names: names of the systems' files, for messages; by default the names of the systems.
         """
-        named = names or {name: f"system {name}" for name in self.systems}
+        titles = names or {name: f"system {name}" for name in self.systems}
         return {
-            name: Strings(texts, named[name], documents=self.documents)
+            name: Strings(texts, titles[name], documents=self.documents)
             for name, texts in self.systems.items()
         }
 
@@ -67,8 +67,8 @@ def load_texts(
     return TEXT_FORMATS[format](systems, references)
 
 
-class Segment(NamedTuple):
-    """A text, what it is called and where it stands."""
+class SgmlSegment(NamedTuple):
+    """A segment: its id, text and line."""
 
     id: str
     text: str
@@ -80,7 +80,7 @@ class SgmlDocument(NamedTuple):
 
     docid: str
     sysid: str
-    segments: tuple[Segment, ...]
+    segments: tuple[SgmlSegment, ...]
     line: int
 
 
@@ -101,7 +101,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedSgml:
     """Candidates with their references, segment by segment, and where each document lies."""
 
     candidates: tuple[str, ...]
@@ -131,23 +131,23 @@ class _Reader:
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.at = name, text, 0
-        self.newlines = [found.start() for found in re.finditer("\n", text)]
+        self.newlines = [match.start() for match in re.finditer("\n", text)]
 
     def documents(self) -> Iterator[SgmlDocument]:
         """Yield all documents, each name once."""
-        seen: dict[str, int] = {}
+        first_lines: dict[str, int] = {}
         while tag := self._next():
             if _kind(tag) != "doc":
                 self._fail(tag, f"found {short(tag[0])}, expected <doc docid=…>")
             document = self._document(tag)
-            if first := seen.get(document.docid):
+            if first := first_lines.get(document.docid):
                 self._fail(tag, f"document {document.docid} again (first in line {first})")
-            seen[document.docid] = document.line
+            first_lines[document.docid] = document.line
             yield document
 
     def _document(self, opening: _Tag) -> SgmlDocument:
         docid, sysid = self._attribute(opening, "docid"), _attributes(opening).get("sysid", "")
-        segments: dict[str, Segment] = {}
+        segments: dict[str, SgmlSegment] = {}
         while not (tag := self._next()) or _kind(tag) != "/doc":
             if not tag:
                 self._fail(opening, f"document {short(docid)} has no </doc>")
@@ -160,35 +160,35 @@ class _Reader:
             segments[segment.id] = segment
         return SgmlDocument(docid, sysid, tuple(segments.values()), self._line(opening.start()))
 
-    def _segment(self, opening: _Tag) -> Segment:
+    def _segment(self, opening: _Tag) -> SgmlSegment:
         number = self._attribute(opening, "id")
         closing = _TAG.search(self.text, self.at)
         if not closing or _kind(closing) != "/seg":
             self._fail(opening, f"segment {short(number)} has no </seg>")
         text = " ".join(self.text[self.at : closing.start()].split())
         self.at = closing.end()
-        return Segment(number, text, self._line(opening.start()))
+        return SgmlSegment(number, text, self._line(opening.start()))
 
     def _next(self) -> _Tag | None:
-        """Return the next tag; between tags only white space, other tags and comments may stand."""
-        while found := _NO_SPACE.search(self.text, self.at):
-            tag = _TAG.match(self.text, found.start())
-            other = tag or _OTHER.match(self.text, found.start())
-            if not other:
-                if self.text.startswith("<!--", found.start()):
-                    self._fail(found, "a comment <!-- has no end, expected -->")
-                stray = self.text[found.start()] + self.text[found.end() :].partition("<")[0]
-                self._fail(found, f"text outside a segment: {quoted(stray.strip())}")
-            self.at = other.end()
+        """Return the next tag; allow only white space, other tags and comments before it."""
+        while match := _NO_SPACE.search(self.text, self.at):
+            tag = _TAG.match(self.text, match.start())
+            skipped = tag or _OTHER.match(self.text, match.start())
+            if not skipped:
+                if self.text.startswith("<!--", match.start()):
+                    self._fail(match, "a comment <!-- has no end, expected -->")
+                stray = self.text[match.start()] + self.text[match.end() :].partition("<")[0]
+                self._fail(match, f"text outside a segment: {quoted(stray.strip())}")
+            self.at = skipped.end()
             if tag:
                 return tag
         return None
 
     def _attribute(self, tag: _Tag, key: str) -> str:
-        found = _attributes(tag).get(key, "")
-        if not found:
+        value = _attributes(tag).get(key, "")
+        if not value:
             self._fail(tag, f"found {short(tag[0])}, which has no {key}")
-        return found
+        return value
 
     def _line(self, at: int) -> int:
         return bisect_left(self.newlines, at) + 1
@@ -205,23 +205,25 @@ def _attributes(tag: _Tag) -> dict[str, str]:
     return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag[3])}
 
 
-def align(system: SgmlFile, references: Sequence[SgmlFile]) -> Aligned:
-    """Return a system's segments beside those of every reference, by document and segment id."""
+def align(system: SgmlFile, references: Sequence[SgmlFile]) -> AlignedSgml:
+    """Align the segments of a system and its references by document and segment id."""
     if not references:
         raise InputError("no reference was given: at least one is needed")
-    mine, *tables = (
+    system_segments, *tables = (
         {(d.docid, s.id): s for d in file.documents for s in d.segments}
         for file in (system, *references)
     )
     for reference, table in zip(references, tables, strict=True):
-        _check_covered(system.name, mine, reference.name, table)
-        _check_covered(reference.name, table, system.name, mine)
-    groups = tuple(tuple(table[key].text for table in tables) for key in mine)
+        _check_covered(system.name, system_segments, reference.name, table)
+        _check_covered(reference.name, table, system.name, system_segments)
+    groups = tuple(tuple(table[key].text for table in tables) for key in system_segments)
     spans: list[Span] = []
     for document in system.documents:
         start = spans[-1].stop if spans else 0
         spans.append(Span(document.docid, start, start + len(document.segments)))
-    return Aligned(tuple(segment.text for segment in mine.values()), groups, tuple(spans))
+    return AlignedSgml(
+        tuple(segment.text for segment in system_segments.values()), groups, tuple(spans)
+    )
 
 
 def read_gtm_texts(
@@ -231,23 +233,23 @@ def read_gtm_texts(
 
     Segments are in the order of the first system.
     """
-    first, *others = map(read_gtm_sgml, systems.values())
-    found = align(first, [*others, *map(read_gtm_sgml, references)])
-    if not found.candidates:
+    first, *other_systems = map(read_gtm_sgml, systems.values())
+    aligned = align(first, [*other_systems, *map(read_gtm_sgml, references)])
+    if not aligned.candidates:
         raise InputError(f"{first.name}: no segment; expected <seg id=…> in its documents")
-    columns = [found.candidates, *zip(*found.references, strict=True)]
-    named = dict(zip(systems, columns[: len(systems)], strict=True))
-    documents = (d.docid for d in found.documents for _ in range(d.start, d.stop))
-    groups = [group[len(others) :] for group in found.references]
-    return AlignedTexts(named, groups, tuple(documents))
+    columns = [aligned.candidates, *zip(*aligned.references, strict=True)]
+    texts = dict(zip(systems, columns[: len(systems)], strict=True))
+    documents = (d.docid for d in aligned.documents for _ in range(d.start, d.stop))
+    groups = [group[len(other_systems) :] for group in aligned.references]
+    return AlignedTexts(texts, groups, tuple(documents))
 
 
-_Table = dict[tuple[str, str], Segment]
+_Table = dict[tuple[str, str], SgmlSegment]
 
 
-def _check_covered(name: str, has: _Table, other: str, lacks: _Table) -> None:
-    """Every segment of one file must be in the other."""
-    for (docid, number), segment in has.items():
-        if (docid, number) not in lacks:
-            which = f"segment {short(number)} of document {short(docid)}"
-            raise InputError(f"{name}, line {segment.line}: {which} is not in {other}")
+def _check_covered(name: str, covered: _Table, other_name: str, other_segments: _Table) -> None:
+    """Require every segment of one file in the other."""
+    for (docid, number), segment in covered.items():
+        if (docid, number) not in other_segments:
+            segment_name = f"segment {short(number)} of document {short(docid)}"
+            raise InputError(f"{name}, line {segment.line}: {segment_name} is not in {other_name}")

@@ -49,9 +49,9 @@ class SetFormat(NamedTuple):
 
     def fits(self, line: str) -> bool:
         """Return whether the first line of a file is one of this format."""
-        given = self.members if line.startswith("{") else self.columns
-        found = json_object(line) if line.startswith("{") else line.split("\t")
-        return bool(given) and set(given) <= set(found)
+        required = self.members if line.startswith("{") else self.columns
+        present = json_object(line) if line.startswith("{") else line.split("\t")
+        return bool(required) and set(required) <= set(present)
 
     def is_in(self, folder: Path) -> bool:
         """Return whether a folder has what folders of this format have."""
@@ -92,8 +92,8 @@ class KnownSet(NamedTuple):
             return Path(str(resources.files("karat") / "data" / self.place))
         folder = os.environ.get(VARIABLE)
         if not folder:
-            told = f"{VARIABLE} is not set: let it name the folder that holds {self.place}"
-            raise InputError(f"{name} is a known set, and {told}")
+            advice = f"{VARIABLE} is not set: let it name the folder that holds {self.place}"
+            raise InputError(f"{name} is a known set, and {advice}")
         path = Path(folder) / self.place
         if not path.exists():
             raise InputError(f"{name} is a known set, and {VARIABLE} has no {path}")
@@ -104,49 +104,53 @@ class Catalogue(NamedTuple):
     """The formats and the known sets of one kind of sets."""
 
     formats: Registry[SetFormat]
-    known: Mapping[str, KnownSet]
+    known_sets: Mapping[str, KnownSet]
     set_class: type
     other: Callable[[GivenPath], str]
-    """Return a sentence about a set of another kind; "" if it is none."""
+    """Describe a set of another kind; "" if it is not one."""
 
-    def known_set(self, given: GivenPath) -> KnownSet | None:
+    def known_set(self, name: GivenPath) -> KnownSet | None:
         """Return the known set of a name; a path is never a name."""
-        if not isinstance(given, str | os.PathLike):
-            raise InputError(f"found {quoted(given)}, expected a set, its name or its path")
-        return self.known.get(given) if isinstance(given, str) else None
+        if not isinstance(name, str | os.PathLike):
+            raise InputError(f"found {quoted(name)}, expected a set, its name or its path")
+        return self.known_sets.get(name) if isinstance(name, str) else None
 
-    def path(self, given: GivenPath) -> Path:
+    def path(self, name_or_path: GivenPath) -> Path:
         """Return the place of a set, which is given by it or by a name."""
-        known = self.known_set(given)
-        return Path(given) if known is None else known.path(str(given))
+        known_set = self.known_set(name_or_path)
+        return Path(name_or_path) if known_set is None else known_set.path(str(name_or_path))
 
-    def check_place(self, given: GivenPath) -> None:
-        """Refuse a place where nothing is."""
-        if not Path(given).exists():
-            told = f"no such folder or file, nor a known set ({', '.join(self.known)})"
-            raise InputError(f"{os.fspath(given)}: {self.other(given) or told}")
+    def check_place(self, path: GivenPath) -> None:
+        """Require an existing path."""
+        if not Path(path).exists():
+            problem = f"no such folder or file, nor a known set ({', '.join(self.known_sets)})"
+            raise InputError(f"{os.fspath(path)}: {self.other(path) or problem}")
 
-    def fitting(self, path: Path, line: str) -> str | None:
+    def find_format(self, path: Path, line: str) -> str | None:
         """Return the format that a folder or the first line of a file shows.
 
         Formats of installed packages are looked at if no other fits.
         """
-        for name, one in self.formats.usable():
+        for name, set_format in self.formats.usable():
             if path.is_dir():
-                found = one.is_in(path)
+                fits = set_format.is_in(path)
             else:
-                found = one.fits(line) or one.is_named(path) or one.is_detected(path)
-            if found:
+                fits = (
+                    set_format.fits(line)
+                    or set_format.is_named(path)
+                    or set_format.is_detected(path)
+                )
+            if fits:
                 return name
         return None
 
     def recognise(self, path: Path) -> str | None:
         """Return the format of a folder or file by its content; refuse sets of another kind."""
         line = "" if path.is_dir() else first_line(path)
-        if found := self.fitting(path, line):
-            return found
-        if told := self.other(path):
-            raise InputError(f"{path}: {told}")
+        if name := self.find_format(path, line):
+            return name
+        if problem := self.other(path):
+            raise InputError(f"{path}: {problem}")
         return "jsonl" if line.startswith("{") else None
 
     def read(
@@ -160,14 +164,16 @@ class Catalogue(NamedTuple):
         """Call the reader of a format with what it fills; `detect` finds a format not named."""
         try:
             format, path = detect(path) if format is None else (format, path)
-            found = self.formats[format]
-            what = f"the reader of the format {format}"
-            reader = call(what, found, lambda: load(found.reader), expect_type(object, ""))
-            takes = [*inspect.signature(reader).parameters][2:]
-            check_known("option", options, takes, f"format {format}")
+            set_format = self.formats[format]
+            subject = f"the reader of the format {format}"
+            reader = call(
+                subject, set_format, lambda: load(set_format.reader), expect_type(object, "")
+            )
+            reader_options = [*inspect.signature(reader).parameters][2:]
+            check_known("option", options, reader_options, f"format {format}")
             problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")
-            whose = found if origin(found) else reader
-            return call(what, whose, lambda: reader(path, filled, **options), problem)
+            whose = set_format if origin(set_format) else reader
+            return call(subject, whose, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed
             raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 
@@ -184,8 +190,8 @@ def first_line(path: Path) -> str:
 
 def json_object(line: str) -> dict[str, Any]:
     """Return the JSON object of a line; an empty one where it has none."""
-    found = parsed_json(line)
-    return found if isinstance(found, dict) else {}
+    record = parsed_json(line)
+    return record if isinstance(record, dict) else {}
 
 
 class SetKind(NamedTuple):
@@ -201,7 +207,7 @@ class SetKind(NamedTuple):
     """From a set, a dimension, judges, systems that are left out and settings to an `Estimate`."""
     draws: str
     """From a set and a file to the draws of its units."""
-    told: str
+    advice: str
     """From a name or path to what is said of such a set elsewhere; "" if it is of another kind."""
 
 

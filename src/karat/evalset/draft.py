@@ -9,22 +9,22 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.draws import Draw, checked_draws
+from karat.evalset.draws import Draw, check_set_draws
 from karat.evalset.judgements import (
     Dimension,
     Judgement,
     JudgementTable,
-    checked_pairs,
-    no_kind,
+    check_pairs,
+    kind_problem,
     win_shares,
 )
-from karat.evalset.reading import Reading, Where, is_name, number
+from karat.evalset.reading import Location, Reading, is_name, parse_number
 from karat.evalset.sets import EvalSet, check_known
 from karat.text.trees import Tree
 
 
 class EvalSetDraft:
-    """Takes what a reader found, notes what is wrong with it, and becomes an `EvalSet`."""
+    """Collects the content of a set, records problems, and builds an `EvalSet`."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class EvalSetDraft:
         systems: Mapping[str, Sequence[str | None]],
         *,
         reading: Reading,
-        where: Where,
+        location: Location,
         references: Sequence[Sequence[str]] | None = None,
         groups: Sequence[str] | None = None,
         sources: Sequence[str] | None = None,
@@ -45,22 +45,22 @@ class EvalSetDraft:
     ) -> None:
         self.name, self.description, self.licence = name, description, licence
         self.remarks = tuple(remarks)
-        self.reading, self.where = reading, where
+        self.reading, self.where = reading, location
         self.segments = tuple(segments)
         self.groups = None if groups is None else tuple(groups)
         self.sources = None if sources is None else tuple(sources)
         parsed = tuple(tuple(group) for group in trees or ())
         self.trees = parsed if any(parsed) else None
         words = [[str(tree) for tree in group] for group in self.trees or ()]
-        given = (words or [[]] * len(self.segments)) if references is None else references
-        self.references = tuple(tuple(group) for group in given)
+        texts = (words or [[]] * len(self.segments)) if references is None else references
+        self.references = tuple(tuple(group) for group in texts)
         self.systems = {name: tuple(outputs) for name, outputs in systems.items()}
         self.dimensions: dict[str, Dimension] = {}
         for given_one in dimensions:
             dimension = Dimension(given_one) if isinstance(given_one, str) else given_one
             if dimension.name in self.dimensions:
                 self._problem(f"dimension {quoted(dimension.name)} is given twice")
-            self.reading.check_name("dimension", dimension.name, where)
+            self.reading.check_name("dimension", dimension.name, location)
             self.dimensions[dimension.name] = dimension
         self._check_texts()
         if self.trees is not None:
@@ -69,13 +69,13 @@ class EvalSetDraft:
             {name: i for i, name in enumerate(names)}
             for names in (self.systems, self.segments, self.dimensions)
         )
-        self.draws: Sequence[tuple[Where, Draw]] | None = None
+        self.draws: Sequence[tuple[Location, Draw]] | None = None
         self._judge: dict[str, int] = {}
         self._kinds: dict[str, str] = {}
         self._rows = tuple(array("i") for _ in range(4))
         self._values = array("d")
-        self._places: list[Where] = []
-        self._compared: list[tuple[Where, tuple[str, str, str, str, object, str]]] = []
+        self._places: list[Location] = []
+        self._compared: list[tuple[Location, tuple[str, str, str, str, object, str]]] = []
 
     # ------------------------------------------------------------------------------- the texts
 
@@ -90,19 +90,19 @@ class EvalSetDraft:
         first: dict[str, int] = {}
         for i, segment in enumerate(self.segments, 1):
             self.reading.check_name("segment", segment, self.where)
-            if (same := first.setdefault(segment, i)) != i:
-                self._problem(f"segments {same} and {i} have the same id {quoted(segment)}")
+            if (earlier := first.setdefault(segment, i)) != i:
+                self._problem(f"segments {earlier} and {i} have the same id {quoted(segment)}")
         for system, outputs in self.systems.items():
             self.reading.check_name("system", system, self.where)
             self._check_column(f"system {short(system)}", outputs, missing=True)
-        for what, column in (("groups", self.groups), ("sources", self.sources)):
+        for title, column in (("groups", self.groups), ("sources", self.sources)):
             if column is not None:
-                self._check_column(what, column)
+                self._check_column(title, column)
         for group in dict.fromkeys(self.groups or ()):
             self.reading.check_name("group", group, self.where)
         if len(self.references) != len(self.segments):
-            found, expected = len(self.references), len(self.segments)
-            self._problem(f"references: found those of {found:,} segments, expected {expected:,}")
+            count, expected = len(self.references), len(self.segments)
+            self._problem(f"references: found those of {count:,} segments, expected {expected:,}")
         for i, texts in enumerate(self.references, 1):
             for text in texts:
                 if not isinstance(text, str):
@@ -111,25 +111,25 @@ class EvalSetDraft:
 
     def _check_trees(self, trees: Sequence[Sequence[object]]) -> None:
         if len(trees) != len(self.segments):
-            found, expected = len(trees), len(self.segments)
-            self._problem(f"trees: found those of {found:,} segments, expected {expected:,}")
+            count, expected = len(trees), len(self.segments)
+            self._problem(f"trees: found those of {count:,} segments, expected {expected:,}")
         for i, (group, texts) in enumerate(zip(trees, self.references, strict=False), 1):
             if len(group) != len(texts):
-                told = f"found {len(group)}, expected {len(texts)}, one for each reference"
-                self._problem(f"trees of segment {i}: {told}")
+                problem = f"found {len(group)}, expected {len(texts)}, one for each reference"
+                self._problem(f"trees of segment {i}: {problem}")
             for tree in group:
-                if told := _no_tree(tree):
-                    self._problem(f"trees of segment {i}: {told}")
+                if problem := _tree_problem(tree):
+                    self._problem(f"trees of segment {i}: {problem}")
 
-    def _check_column(self, what: str, column: Sequence[object], missing: bool = False) -> None:
+    def _check_column(self, title: str, column: Sequence[object], missing: bool = False) -> None:
         if len(column) != len(self.segments):
             expected = f"{len(self.segments):,}, one a segment"
-            self._problem(f"{what}: found {len(column):,}, expected {expected}")
+            self._problem(f"{title}: found {len(column):,}, expected {expected}")
         allowed = (str, type(None)) if missing else (str,)
         bad = next((i for i, text in enumerate(column) if not isinstance(text, allowed)), None)
         if bad is not None:
             kind = type(column[bad]).__name__
-            self._problem(f"{what}, segment {bad + 1}: found {kind}, expected str")
+            self._problem(f"{title}, segment {bad + 1}: found {kind}, expected str")
 
     # -------------------------------------------------------------------------- the judgements
 
@@ -140,43 +140,43 @@ class EvalSetDraft:
         judge: str,
         dimension: str,
         value: object,
-        where: Where | None = None,
+        location: Location | None = None,
         kind: str = "",
         other: str = "",
     ) -> None:
-        """Take a row; what is wrong with it is noted and the row left out.
+        """Add a judgement; record an invalid one as a problem and skip it.
 
         With `other`, it compares the output with that of another system.
         """
-        place = self.where if where is None else where
-        found, problem = number(value), self._wrong(system, segment, judge, dimension)
+        row_location = self.where if location is None else location
+        number_given, problem = parse_number(value), self._wrong(system, segment, judge, dimension)
         if other:
             problem = problem or self._wrong(other, segment, judge, dimension)
-        if found is None or problem:
-            told = f"found the value {quoted(value)}, expected a finite number"
-            self.reading.problem(place, problem or told)
+        if number_given is None or problem:
+            no_number = f"found the value {quoted(value)}, expected a finite number"
+            self.reading.problem(row_location, problem or no_number)
             return
         if kind:
-            self.kind(judge, kind, place)
+            self.kind(judge, kind, row_location)
         if other:
             row = system, segment, judge, dimension, value, other
-            self._compared.append((place, row))
+            self._compared.append((row_location, row))
             return
         by = self._judge.setdefault(judge, len(self._judge))
         at = self._system[system], self._segment[segment], by, self._dimension[dimension]
         for column, index in zip(self._rows, at, strict=True):
             column.append(index)
-        self._values.append(found)
-        self._places.append(place)
+        self._values.append(number_given)
+        self._places.append(row_location)
 
-    def kind(self, judge: str, kind: str, where: Where) -> None:
-        """Take the kind of a judge, who has one kind throughout."""
-        problem, first = no_kind(kind), self._kinds.setdefault(judge, kind)
+    def kind(self, judge: str, kind: str, location: Location) -> None:
+        """Set the kind of a judge; each judge has one kind."""
+        problem, first = kind_problem(kind), self._kinds.setdefault(judge, kind)
         if not problem and first != kind:
-            told = f"judge {quoted(judge)} is of the kind {kind} here and {first} before"
-            problem = f"{told}: expected one kind for each judge"
+            conflict = f"judge {quoted(judge)} is of the kind {kind} here and {first} before"
+            problem = f"{conflict}: expected one kind for each judge"
         if problem:
-            self.reading.problem(where, problem)
+            self.reading.problem(location, problem)
 
     def _wrong(self, system: str, segment: str, judge: str, dimension: str) -> str:
         if system not in self._system:
@@ -184,21 +184,21 @@ class EvalSetDraft:
         if segment not in self._segment:
             return f"a judgement of segment {quoted(segment)}, which is not in the set"
         if dimension not in self._dimension:
-            told = f"which is not declared ({short(', '.join(self.dimensions) or 'none')})"
-            return f"a judgement of dimension {quoted(dimension)}, {told}"
-        outputs, at = self.systems[system], self._segment[segment]
-        if at < len(outputs) and outputs[at] is None:
-            what = f"system {quoted(system)} on segment {quoted(segment)}"
-            return f"a judgement of {what}, which has no output"
+            advice = f"which is not declared ({short(', '.join(self.dimensions) or 'none')})"
+            return f"a judgement of dimension {quoted(dimension)}, {advice}"
+        outputs, index = self.systems[system], self._segment[segment]
+        if index < len(outputs) and outputs[index] is None:
+            output = f"system {quoted(system)} on segment {quoted(segment)}"
+            return f"a judgement of {output}, which has no output"
         if not is_name(judge):
             return f"found the judge {quoted(judge)}, expected a name without tabs and line ends"
         return ""
 
     def finish(self) -> EvalSet:
-        """Return the set; if anything is wrong with it, the first problem is raised."""
-        pairs = [*checked_pairs(self._compared, self.dimensions, self.reading)]
-        for where, row in win_shares(pairs):
-            self.judge(*row, where)
+        """Build the set; raise the first problem if there is any."""
+        pairs = [*check_pairs(self._compared, self.dimensions, self.reading)]
+        for location, row in win_shares(pairs):
+            self.judge(*row, location)
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
         system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
         values = np.array(self._values, dtype=np.float64)
@@ -207,7 +207,7 @@ class EvalSetDraft:
         self._check_twice(judgements)
         draws = None
         if self.draws is not None:
-            draws = checked_draws(self.draws, self.segments, self.groups, self.reading) or None
+            draws = check_set_draws(self.draws, self.segments, self.groups, self.reading) or None
         self.reading.check()
         return EvalSet(
             self.name,
@@ -219,14 +219,14 @@ class EvalSetDraft:
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:
-        """No judge may judge one output under one dimension twice."""
+        """Record repeated judgements of an output by the same judge and dimension."""
         columns = rows.dimension, rows.judge, rows.segment, rows.system
         order = np.lexsort(columns)  # stable: of two equal rows, the earlier comes first
-        same = np.ones(max(len(order) - 1, 0), dtype=bool)
+        is_repeated = np.ones(max(len(order) - 1, 0), dtype=bool)
         for column in columns:
             ordered = column[order]
-            same &= ordered[1:] == ordered[:-1]
-        for i in np.flatnonzero(same).tolist():
+            is_repeated &= ordered[1:] == ordered[:-1]
+        for i in np.flatnonzero(is_repeated).tolist():
             first, again = int(order[i]), int(order[i + 1])
             row = rows[again]
             self.reading.problem(
@@ -237,8 +237,8 @@ class EvalSetDraft:
             )
 
 
-def _no_tree(tree: object) -> str:
-    """Why this cannot be a reference's tree in a set, which is written as CoNLL-U."""
+def _tree_problem(tree: object) -> str:
+    """Explain why this cannot be written as a CoNLL-U tree; "" if it can."""
     if not isinstance(tree, Tree):
         return f"found {type(tree).__name__}, expected a Tree"
     bad = next((word for word in tree.words if not is_name(word)), None)
@@ -288,7 +288,7 @@ def make_evalset(
     draft = EvalSetDraft(
         *(name, ids if segments is None else segments, outputs),
         reading=Reading(),
-        where=name,
+        location=name,
         references=None
         if references is None
         else [(group,) if isinstance(group, str) else tuple(group) for group in references],
@@ -301,33 +301,33 @@ def make_evalset(
         if trees is None
         else [(group,) if isinstance(group, Tree) else tuple(group) for group in trees],
     )
-    for where, row in numbered_rows(judgements, f"{name}, judgements"):
-        draft.judge(*row, where)
+    for location, row in number_rows(judgements, f"{name}, judgements"):
+        draft.judge(*row, location)
     if draws is not None:
         draft.draws = [(f"{name}, draws[{i}]", draw) for i, draw in enumerate(draws)]
     for judge, kind in judge_kinds.items():
         draft.kind(judge, kind, f"{name}, judge_kinds")
-    found = draft.finish()
-    check_known("judge", judge_kinds, found.judgements.judges, name)
-    return found
+    evalset = draft.finish()
+    check_known("judge", judge_kinds, evalset.judgements.judges, name)
+    return evalset
 
 
 def _outputs(
     systems: Mapping[str, Sequence[str | None]],
 ) -> dict[str, tuple[str | None, ...]]:
-    for system, given in systems.items():
-        if isinstance(given, str | bytes):
-            kind = type(given).__name__
-            one = f"system {short(system)} is one {kind}"
-            raise InputError(f"{one}: give a list with a string a segment")
+    for system, outputs in systems.items():
+        if isinstance(outputs, str | bytes):
+            kind = type(outputs).__name__
+            problem = f"system {short(system)} is one {kind}"
+            raise InputError(f"{problem}: give a list with a string a segment")
     return {system: tuple(texts) for system, texts in systems.items()}
 
 
-def numbered_rows(given: Iterable[Any], what: str) -> Iterator[tuple[str, Judgement]]:
-    """Yield judgements that were given as rows, each with its place; refuse what is none."""
-    for i, row in enumerate(given):
-        where = f"{what}[{i}]"
+def number_rows(rows: Iterable[Any], subject: str) -> Iterator[tuple[str, Judgement]]:
+    """Yield judgements from rows, each with its location; reject other values."""
+    for i, row in enumerate(rows):
+        location = f"{subject}[{i}]"
         if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):
             expected = ", ".join(Judgement._fields)
-            raise InputError(f"{where}: found {quoted(row)}, expected ({expected})")
-        yield where, Judgement(*row)
+            raise InputError(f"{location}: found {quoted(row)}, expected ({expected})")
+        yield location, Judgement(*row)

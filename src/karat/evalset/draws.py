@@ -18,13 +18,21 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import quoted
-from karat.evalset.reading import Place, Reading, Where, json_rows, number, read_lines, tab_rows
+from karat.evalset.reading import (
+    FileLocation,
+    Location,
+    Reading,
+    parse_number,
+    read_json_lines,
+    read_lines,
+    read_tsv,
+)
 
 DRAWS = "draws.tsv"
 """The file in a folder of a set."""
 SEGMENT, GROUP = "segment", "group"
 COLUMNS = ("unit", "of", "probability", "reason", "round")
-LEAST, MOST_ROUNDS = 1e-9, 1_000_000
+MIN_PROBABILITY, MAX_ROUNDS = 1e-9, 1_000_000
 """The smallest probability and the largest number of a round: others are mistakes."""
 
 
@@ -42,109 +50,121 @@ class Draw(NamedTuple):
     """The kind of the unit: segment or group."""
 
 
-Placed: TypeAlias = tuple[Where, Draw]
+Placed: TypeAlias = tuple[Location, Draw]
 
 
 def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
-    """Yield the draws of a file, a table or JSON lines; what is none is noted."""
+    """Yield the draws in a table or a file of JSON lines; record invalid rows as problems."""
     lines = read_lines(path)
     if next(filter(None, lines), "").startswith("{"):
-        yield from json_draws(json_rows(path, reading), reading)
+        yield from parse_draws(read_json_lines(path, reading), reading)
         return
-    for place, (unit, of, probability, reason, round) in tab_rows(path, COLUMNS, reading, True):
-        yield from _draw(unit, of, probability or None, reason, round, place, reading)
+    for location, (unit, of, probability, reason, round) in read_tsv(path, COLUMNS, reading, True):
+        yield from _parse_draw(unit, of, probability or None, reason, round, location, reading)
 
 
-def json_draws(rows: Iterable[tuple[Place, dict[str, Any]]], reading: Reading) -> Iterator[Placed]:
-    """Yield the draws of JSON objects; what is none is noted."""
+def parse_draws(
+    rows: Iterable[tuple[FileLocation, dict[str, Any]]], reading: Reading
+) -> Iterator[Placed]:
+    """Yield the draws in JSON objects; record invalid ones as problems."""
     names = ("draw", *COLUMNS[1:])
-    for place, found in rows:
-        if unknown := [name for name in found if name not in names]:
-            told = f"found the name {quoted(unknown[0])}, expected {', '.join(names)}"
-            reading.problem(place, told)
+    for location, record in rows:
+        if unknown := [name for name in record if name not in names]:
+            problem = f"found the name {quoted(unknown[0])}, expected {', '.join(names)}"
+            reading.problem(location, problem)
             continue
-        unit, of, reason = found.get("draw"), found.get("of", SEGMENT), found.get("reason", "")
-        probability = found.get("probability")
+        unit, of, reason = record.get("draw"), record.get("of", SEGMENT), record.get("reason", "")
+        probability = record.get("probability")
         if not all(isinstance(text, str) for text in (unit, of, reason)):
-            reading.problem(place, "draw, of and reason must be strings")
+            reading.problem(location, "draw, of and reason must be strings")
         elif isinstance(probability, str):
-            told = f"found the probability {quoted(probability)}, expected a number or null"
-            reading.problem(place, told)
+            problem = f"found the probability {quoted(probability)}, expected a number or null"
+            reading.problem(location, problem)
         else:
-            yield from _draw(unit, of, probability, reason, found.get("round", 1), place, reading)
+            yield from _parse_draw(
+                unit, of, probability, reason, record.get("round", 1), location, reading
+            )
 
 
-def _draw(
-    unit: Any, of: Any, probability: object, reason: str, round: Any, place: Place, reading: Reading
+def _parse_draw(
+    unit: Any,
+    of: Any,
+    probability: object,
+    reason: str,
+    round: Any,
+    location: FileLocation,
+    reading: Reading,
 ) -> Iterator[Placed]:
     """Yield a draw, if it is one."""
-    share, turn = None if probability is None else number(probability), number(round)
+    share, turn = None if probability is None else parse_number(probability), parse_number(round)
     if probability is not None and share is None:
-        told = f"found the probability {quoted(probability)}"
-        reading.problem(place, f"{told}, expected a number above 0 and at most 1, or nothing")
+        problem = f"found the probability {quoted(probability)}"
+        reading.problem(location, f"{problem}, expected a number above 0 and at most 1, or nothing")
     elif turn is None or turn != int(turn):
-        reading.problem(place, f"found the round {quoted(round)}, expected a whole number from 1")
+        reading.problem(
+            location, f"found the round {quoted(round)}, expected a whole number from 1"
+        )
     else:
-        yield place, Draw(unit, share, reason, int(turn), of)
+        yield location, Draw(unit, share, reason, int(turn), of)
 
 
-def checked_draws(
+def check_set_draws(
     draws: Iterable[Placed],
     segments: Collection[str],
     groups: Collection[str] | None,
     reading: Reading,
 ) -> tuple[Draw, ...]:
-    """Return the draws of a set's units; what is wrong with them is noted."""
+    """Return the draws of a set's units; record invalid ones as problems."""
     units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
-    seen: dict[tuple[int, str], Where] = {}
-    found: list[Draw] = []
-    for where, draw in draws:
-        found.append(draw)
-        problem = _wrong(draw, units, found[0].of)
-        first = seen.setdefault((draw.round, draw.unit), where)
-        if not problem and first is not where:
-            what = f"{draw.of} {quoted(draw.unit)}"
-            problem = f"{what} is drawn twice in round {draw.round} (first {first})"
+    first_locations: dict[tuple[int, str], Location] = {}
+    checked: list[Draw] = []
+    for location, draw in draws:
+        checked.append(draw)
+        problem = _unit_problem(draw, units, checked[0].of)
+        first = first_locations.setdefault((draw.round, draw.unit), location)
+        if not problem and first is not location:
+            unit = f"{draw.of} {quoted(draw.unit)}"
+            problem = f"{unit} is drawn twice in round {draw.round} (first {first})"
         if problem:
-            reading.problem(where, problem)
-    return tuple(found)
+            reading.problem(location, problem)
+    return tuple(checked)
 
 
-def _wrong(draw: Draw, units: dict[str, set[str]], of: str) -> str:
-    """Return why a draw cannot be one of a set; "" if it can."""
+def _unit_problem(draw: Draw, units: dict[str, set[str]], of: str) -> str:
+    """Explain why a draw does not fit the set; "" if it does."""
     if draw.of not in units:
         return f"found a draw of {quoted(draw.of)}, expected segment or group"
     if draw.of != of:
         return f"found a draw of a {draw.of} after one of a {of}, expected one kind of units"
     if draw.unit not in units[draw.of]:
         return f"a draw of {draw.of} {quoted(draw.unit)}, which is not in the set"
-    return wrong_numbers(draw)
+    return draw_problem(draw)
 
 
-def wrong_numbers(draw: Draw) -> str:
-    """Return what is wrong with the probability, round or reason of a draw; "" if nothing."""
-    if draw.probability is not None and not LEAST <= draw.probability <= 1:
-        told = f"found the probability {quoted(draw.probability)}"
-        return f"{told}, expected a number above 0 and at most 1"
-    if not 1 <= draw.round <= MOST_ROUNDS:
-        told = f"found the round {quoted(draw.round)}"
-        return f"{told}, expected a whole number from 1 to {MOST_ROUNDS:,}"
+def draw_problem(draw: Draw) -> str:
+    """Describe an invalid probability, round or reason of a draw; "" if all are valid."""
+    if draw.probability is not None and not MIN_PROBABILITY <= draw.probability <= 1:
+        problem = f"found the probability {quoted(draw.probability)}"
+        return f"{problem}, expected a number above 0 and at most 1"
+    if not 1 <= draw.round <= MAX_ROUNDS:
+        problem = f"found the round {quoted(draw.round)}"
+        return f"{problem}, expected a whole number from 1 to {MAX_ROUNDS:,}"
     if any(end in draw.reason for end in "\t\n\r"):
         return f"found the reason {quoted(draw.reason)}, expected no tabs and line ends"
     return ""
 
 
-def among(
+def select_draws(
     draws: tuple[Draw, ...] | None, segments: Collection[str], groups: Collection[str] | None
 ) -> tuple[Draw, ...] | None:
     """Return the draws of some segments and groups."""
     if draws is None:
         return None
-    kept = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
-    return tuple(draw for draw in draws if draw.unit in kept[draw.of]) or None
+    units = {SEGMENT: {*segments}, GROUP: {*(groups or ())}}
+    return tuple(draw for draw in draws if draw.unit in units[draw.of]) or None
 
 
-def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:
+def format_draws(draws: Sequence[Draw]) -> Iterator[str]:
     """Yield the lines of a table that reads back as these draws."""
     yield "\t".join(COLUMNS) + "\n"
     for draw in draws:
@@ -152,7 +172,7 @@ def draw_lines(draws: Sequence[Draw]) -> Iterator[str]:
         yield "\t".join((draw.unit, draw.of, share, draw.reason, str(draw.round))) + "\n"
 
 
-def draw_object(draw: Draw) -> dict[str, Any]:
+def draw_record(draw: Draw) -> dict[str, Any]:
     """Return a draw as an object of JSON lines."""
     share = {} if draw.probability is None else {"probability": draw.probability}
     return {

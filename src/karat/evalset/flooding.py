@@ -76,28 +76,32 @@ class FloodedSet(Result):
     signature: str = ""
 
 
-def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
+def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
     """Return a set in which correct answers have sentences of other answers and lower ratings.
 
     Args:
         evalset: a set with ratings, or its name or path.
-        how: settings, such as the dimension and the share of answers.
+        settings: settings, such as the dimension and the share of answers.
     """
     evalset = as_evalset(evalset)
-    human = evalset.human(how.dimension)
-    dimension = evalset.dimensions[how.dimension]
+    human = evalset.human(settings.dimension)
+    dimension = evalset.dimensions[settings.dimension]
     if dimension.better == "lower":
-        raise InputError(f"{how.dimension}: flooding needs a dimension in which more is better")
-    chosen = how.systems or _ranked(evalset, human)
+        raise InputError(
+            f"{settings.dimension}: flooding needs a dimension in which more is better"
+        )
+    chosen = settings.systems or _ranked(evalset, human)
     check_known("system", chosen, evalset.systems, evalset.name)
     if not chosen:
-        raise InputError(f"{evalset.name}: nobody judged {how.dimension}, so no answer is correct")
-    lowest_correct, reason = _lowest_correct(evalset, dimension, how.correct)
-    how = replace(how, correct=lowest_correct)
-    rng = np.random.default_rng(how.seed)
+        raise InputError(
+            f"{evalset.name}: nobody judged {settings.dimension}, so no answer is correct"
+        )
+    lowest_correct, reason = _lowest_correct(evalset, dimension, settings.correct)
+    settings = replace(settings, correct=lowest_correct)
+    rng = np.random.default_rng(settings.seed)
     names = list(evalset.systems)
     outputs = {name: list(texts) for name, texts in evalset.systems.items()}
-    hit = np.zeros(human.shape, dtype=bool)
+    is_flooded = np.zeros(human.shape, dtype=bool)
     pool = dict.fromkeys(  # the long sentences of all outputs, each with its segment, each once
         (place, sentence)
         for texts in evalset.systems.values()
@@ -107,19 +111,19 @@ def flood(evalset: EvalSet | GivenPath, how: Flood) -> FloodedSet:
     )
     for name in chosen:
         row = names.index(name)
-        there = np.array([text is not None for text in outputs[name]])
-        right = np.flatnonzero(there & (human[row] >= lowest_correct))
-        count = round(how.share * len(right))
+        has_output = np.array([text is not None for text in outputs[name]])
+        right = np.flatnonzero(has_output & (human[row] >= lowest_correct))
+        count = round(settings.share * len(right))
         for place in sorted(rng.permutation(right)[:count].tolist()):
-            hit[row, place] = True
-            more = _elsewhere(evalset, pool, place, how.sentences, rng)
+            is_flooded[row, place] = True
+            more = _elsewhere(evalset, pool, place, settings.sentences, rng)
             outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()
-    places = zip(*np.nonzero(hit), strict=True)
+    places = zip(*np.nonzero(is_flooded), strict=True)
     rows = tuple(FloodedAnswer(names[i], evalset.segments[j]) for i, j in places)
-    threshold = f"{how.dimension} {lowest_correct:g}{reason}"
+    threshold = f"{settings.dimension} {lowest_correct:g}{reason}"
     note = f"Answers count as correct at or above {threshold}."
-    flooded = _with(evalset, outputs, hit, how)
-    return FloodedSet(flooded, tuple(chosen), rows, asdict(how), (note,))
+    flooded = _with(evalset, outputs, is_flooded, settings)
+    return FloodedSet(flooded, tuple(chosen), rows, asdict(settings), (note,))
 
 
 def _lowest_correct(
@@ -144,9 +148,9 @@ def _lowest_correct(
 
 def _ranked(evalset: EvalSet, human: Floats) -> tuple[str, ...]:
     """Return the systems at the paper's places, by their mean; of equals the first."""
-    known = (~np.isnan(human)).sum(axis=1)
-    means = np.where(known > 0, np.nansum(human, axis=1) / np.maximum(known, 1), -np.inf)
-    order = np.argsort(-means, kind="stable")[: int((known > 0).sum())]
+    n_judged = (~np.isnan(human)).sum(axis=1)
+    means = np.where(n_judged > 0, np.nansum(human, axis=1) / np.maximum(n_judged, 1), -np.inf)
+    order = np.argsort(-means, kind="stable")[: int((n_judged > 0).sum())]
     names = list(evalset.systems)
     return tuple(names[order[place - 1]] for place in PLACES if place <= len(order))
 
@@ -159,23 +163,25 @@ def _elsewhere(
     far = [sentence for at, sentence in pool if groups[at] != groups[place]]
     if len(far) < count:
         has = f"{len(far)} sentences of {LONG} words or more outside segment"
-        where = evalset.segments[place]
-        raise InputError(f"{evalset.name} has {has} {where}: flooding needs {count}")
+        segment = evalset.segments[place]
+        raise InputError(f"{evalset.name} has {has} {segment}: flooding needs {count}")
     return [far[k] for k in rng.choice(len(far), size=count, replace=False)]
 
 
 def _with(
-    evalset: EvalSet, outputs: dict[str, list[str | None]], hit: Flags, how: Flood
+    evalset: EvalSet, outputs: dict[str, list[str | None]], is_flooded: Flags, settings: Flood
 ) -> EvalSet:
     """Return the set with other outputs and lower ratings."""
     rows = evalset.judgements
-    asked = rows.dimension == rows.dimensions.index(how.dimension)
-    lowered = asked & hit[rows.system, rows.segment]
-    low = evalset.dimensions[how.dimension].low or 0.0
+    in_dimension = rows.dimension == rows.dimensions.index(settings.dimension)
+    lowered = in_dimension & is_flooded[rows.system, rows.segment]
+    low = evalset.dimensions[settings.dimension].low or 0.0
     if (rows.value[lowered] < low).any():
-        told = f"a rating below {low:g} cannot be lowered"
-        raise InputError(f"{how.dimension}: {told}: give the dimension the lower end of its scale")
-    values = np.where(lowered, low + how.downgrade * (rows.value - low), rows.value)
+        problem = f"a rating below {low:g} cannot be lowered"
+        raise InputError(
+            f"{settings.dimension}: {problem}: give the dimension the lower end of its scale"
+        )
+    values = np.where(lowered, low + settings.downgrade * (rows.value - low), rows.value)
     return replace(
         evalset,
         name=f"{evalset.name}-flooded",

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from karat.arithmetic import exact_sum
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Where, number
+from karat.evalset.reading import Location, parse_number
 from karat.settings import nearest
 from karat.storage.digests import text_digest
 
@@ -25,16 +25,16 @@ MISSING = ("", "none", "null", "nan", "na", "<na>")
 """Spellings of a missing score, in small letters."""
 
 
-def score_of(given: object) -> float | None:
+def parse_score(value: object) -> float | None:
     """Return a score as a finite number, NaN if it is missing, None if it is anything else.
 
     One rule for files, columns and Python: nothing, None, null, NaN and NA are missing scores.
     """
-    nan = isinstance(given, float) and math.isnan(given)
-    text = isinstance(given, str) and given.strip().lower() in MISSING
-    if given is None or nan or text or type(given).__name__ == "NAType":  # of pandas
+    is_nan = isinstance(value, float) and math.isnan(value)
+    is_blank = isinstance(value, str) and value.strip().lower() in MISSING
+    if value is None or is_nan or is_blank or type(value).__name__ == "NAType":  # of pandas
         return math.nan
-    return number(given)
+    return parse_number(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,10 @@ class GivenScores:
     """System -> a score for each segment, where they have no ids."""
     by_system: Mapping[str, float] = field(default_factory=dict)
     """System -> the score of the whole system."""
-    places: Mapping[str, Where] = field(default_factory=dict)
+    places: Mapping[str, Location] = field(default_factory=dict)
     """Id of a segment -> where it was first found."""
     oriented: bool = False
-    """True if whoever stored the scores turned them so that more is better."""
+    """True if the scores are stored so that higher is better."""
     lower_is_better: bool = False
     """True if the file says that less is better."""
 
@@ -84,72 +84,82 @@ class GivenScores:
     @cached_property
     def has_system_scores(self) -> bool:
         """True if a system has a score that is not the mean of its segments' scores."""
-        return any(not math.isnan(self.of_system(system)) for system in self.by_system)
+        return any(not math.isnan(self.system_score(system)) for system in self.by_system)
 
     @cached_property
     def negated(self) -> bool:
-        """True if scores are below 0 and none is above: those of an error rate were turned."""
-        known = [own for own in map(self.known, self.systems) if len(own)]
-        ends = [end for own in known for end in (float(own.min()), float(own.max()))]
-        every = [*ends, *self.by_system.values()]
-        return bool(every) and min(every) < 0 >= max(every)
+        """True if all scores are at most 0 and some are below: a negated error rate."""
+        present = [
+            system_scores
+            for system_scores in map(self.present_scores, self.systems)
+            if len(system_scores)
+        ]
+        ends = [
+            end
+            for system_scores in present
+            for end in (float(system_scores.min()), float(system_scores.max()))
+        ]
+        values = [*ends, *self.by_system.values()]
+        return bool(values) and min(values) < 0 >= max(values)
 
-    def known(self, system: str) -> Floats:
+    def present_scores(self, system: str) -> Floats:
         """Return the scores of a system's segments that are there."""
         values = self.in_order.get(system)
         if values is None:
             values = np.array([*self.by_id.get(system, {}).values()], np.float64)
         return values[~np.isnan(values)]
 
-    def of_segments(
+    def segment_scores(
         self, system: str, ids: Sequence[str] | Sequence[int] | Ints, first: int
     ) -> Floats:
         """Return the scores of some segments, of which the first has a number, from 0."""
         if system in self.in_order:
             return self.in_order[system][first : first + len(ids)]
-        own = self.by_id.get(system, {})
-        return np.array([own.get(str(name), math.nan) for name in ids], np.float64)
+        system_scores = self.by_id.get(system, {})
+        return np.array([system_scores.get(str(name), math.nan) for name in ids], np.float64)
 
-    def of_system(self, system: str) -> float:
-        """Return the system score; NaN if there is none, or if the segments' mean says the same."""
-        score, known = self.by_system.get(system, math.nan), self.known(system)
-        if math.isnan(score) or not len(known):
+    def system_score(self, system: str) -> float:
+        """Return the system score; NaN if missing, or equal to the segments' mean."""
+        score, present = self.by_system.get(system, math.nan), self.present_scores(system)
+        if math.isnan(score) or not len(present):
             return score
-        mean = float(exact_sum(known)) / len(known)
+        mean = float(exact_sum(present)) / len(present)
         return math.nan if math.isclose(score, mean, rel_tol=NEAR) else score
 
     # ----------------------------------------------------------------------------- what is wrong
 
     def check_system(self, system: str) -> None:
-        """Refuse a system that has no score."""
+        """Require scores of a system."""
         if system not in self.systems:
-            every = short(", ".join(self.systems) or "none")
-            has = f"it has those of {every}{nearest(system, self.systems)}"
+            system_names = short(", ".join(self.systems) or "none")
+            has = f"it has those of {system_names}{nearest(system, self.systems)}"
             raise InputError(f"{self.source}: no scores of system {quoted(system)}; {has}")
-        if not len(self.known(system)) and system not in self.by_system:
+        if not len(self.present_scores(system)) and system not in self.by_system:
             raise InputError(f"{self.source}: all scores of system {quoted(system)} are missing")
 
     def check_order(self, system: str, segments: int) -> None:
-        """Refuse scores in the order of segments that are not one for each."""
+        """Require one score per segment where scores have no ids."""
         count = len(self.in_order.get(system, ())) if system in self.in_order else segments
         if count != segments:
-            told = f"found {count:,} scores, expected {segments:,}, one a segment"
-            raise InputError(f"{self.source}: system {quoted(system)}: {told}")
+            problem = f"found {count:,} scores, expected {segments:,}, one a segment"
+            raise InputError(f"{self.source}: system {quoted(system)}: {problem}")
 
-    def check_ids(self, known: Callable[[str], bool], example: str) -> None:
-        """Refuse scores of a segment that is not there; `example` is an id that is."""
-        for name, place in self.places.items():
-            if not known(name):
-                told = f"a score of segment {quoted(name)}, which is not there"
-                how = f"segments go by their ids, such as {quoted(example)}"
-                raise InputError(f"{place}: {told}; {how} (lines of a file are numbered from 1)")
+    def check_ids(self, is_segment: Callable[[str], bool], example: str) -> None:
+        """Reject scores of unknown segments; `example` is a valid id."""
+        for name, location in self.places.items():
+            if not is_segment(name):
+                problem = f"a score of segment {quoted(name)}, which is not there"
+                advice = f"segments go by their ids, such as {quoted(example)}"
+                raise InputError(
+                    f"{location}: {problem}; {advice} (lines of a file are numbered from 1)"
+                )
 
 
 Offered: TypeAlias = Mapping[str, Callable[[], GivenScores]]
 """Metrics whose scores come with a set, by name, read when they are asked for."""
 
 
-def given_scores(
+def make_given_scores(
     source: str,
     scores: Mapping[str, object] | Sequence[float | None],
     systems: Mapping[str, float] | None = None,
@@ -159,46 +169,49 @@ def given_scores(
     `scores[system]` has a score for each segment, or scores by id; a sequence alone is that of the
     system `candidate`. None and NaN are missing.
     """
-    given = scores if isinstance(scores, Mapping) else {"candidate": scores}
+    scores_by_system = scores if isinstance(scores, Mapping) else {"candidate": scores}
     by_id, in_order = {}, {}
-    for system, own in given.items():
-        place = f"{source}, system {short(str(system))}"
-        if isinstance(own, Mapping):
-            named = {str(name): _score(f"{place}, {quoted(name)}", x) for name, x in own.items()}
-            if len(named) < len(own):
-                raise InputError(f"{place}: two segments have the same id")
-            by_id[str(system)] = named
+    for system, system_scores in scores_by_system.items():
+        location = f"{source}, system {short(str(system))}"
+        if isinstance(system_scores, Mapping):
+            score_of_id = {
+                str(name): _score(f"{location}, {quoted(name)}", x)
+                for name, x in system_scores.items()
+            }
+            if len(score_of_id) < len(system_scores):
+                raise InputError(f"{location}: two segments have the same id")
+            by_id[str(system)] = score_of_id
         else:
-            in_order[str(system)] = _in_order(place, own)
-    whole = {
+            in_order[str(system)] = _in_order(location, system_scores)
+    totals = {
         str(system): _score(f"{source}, system {short(str(system))}", score)
         for system, score in (systems or {}).items()
     }
     places = {name: f"{source}, system {system}" for system in by_id for name in by_id[system]}
-    known = {system: score for system, score in whole.items() if not math.isnan(score)}
-    if not (by_id or in_order or known):
+    present_totals = {system: score for system, score in totals.items() if not math.isnan(score)}
+    if not (by_id or in_order or present_totals):
         raise InputError(f"{source}: no scores: expected those of at least one system")
-    return GivenScores(source, by_id, in_order, known, places)
+    return GivenScores(source, by_id, in_order, present_totals, places)
 
 
-def _in_order(place: str, given: object) -> Floats:
-    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        told = f"found {quoted(given)}, expected a score for each segment, or scores by id"
-        raise InputError(f"{place}: {told}")
-    values = (_score(f"{place}, segment {i}", x) for i, x in enumerate(given, 1))
+def _in_order(location: str, scores: object) -> Floats:
+    if isinstance(scores, str | bytes) or not hasattr(scores, "__iter__"):
+        problem = f"found {quoted(scores)}, expected a score for each segment, or scores by id"
+        raise InputError(f"{location}: {problem}")
+    values = (_score(f"{location}, segment {i}", x) for i, x in enumerate(scores, 1))
     return np.array([*values], np.float64)
 
 
-def _score(place: str, given: object) -> float:
-    value = None if isinstance(given, str | bool) else score_of(_plain(given))
+def _score(location: str, score: object) -> float:
+    value = None if isinstance(score, str | bool) else parse_score(_plain(score))
     if value is None:
-        raise InputError(f"{place}: found {quoted(given)}, expected a finite number or None")
+        raise InputError(f"{location}: found {quoted(score)}, expected a finite number or None")
     return value
 
 
-def _plain(given: object) -> object:
+def _plain(value: object) -> object:
     """Return a number of numpy, a decimal or a fraction as a float."""
     try:
-        return float(given)  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return given
+        return value

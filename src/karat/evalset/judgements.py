@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, overload
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Reading, Where, number
+from karat.evalset.reading import Location, Reading, parse_number
 
 PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
 KINDS = (PERSON, MODEL, ADJUDICATED)
@@ -25,16 +25,16 @@ def raters_unnamed(judges: Collection[str]) -> bool:
     return bool(judges) and all(judge in UNNAMED_RATERS for judge in judges)
 
 
-def no_kind(kind: object) -> str:
-    """Return why this cannot be the kind of a judge; "" if it can."""
+def kind_problem(kind: object) -> str:
+    """Explain why this is not a kind of judge; "" if it is."""
     if kind == "" or kind in KINDS:
         return ""
     return f"found the kind {quoted(kind)}, expected one of {', '.join(KINDS)}"
 
 
 def check_kinds(kinds: Collection[str]) -> None:
-    """Refuse what is no kind of a judge."""
-    if unknown := sorted(kind for kind in kinds if no_kind(kind)):
+    """Reject unknown kinds of judges."""
+    if unknown := sorted(kind for kind in kinds if kind_problem(kind)):
         raise InputError(f"kind {quoted(unknown[0])}: expected one of {', '.join(KINDS)}")
 
 
@@ -61,17 +61,17 @@ class Dimension:
     """The question that judges were asked."""
 
     def __post_init__(self) -> None:
-        what = f"dimension {short(self.name)}"
+        subject = f"dimension {short(self.name)}"
         if self.better not in ("higher", "lower"):
-            found = f"better={quoted(self.better)}"
-            raise InputError(f"{what}: {found}: expected 'higher' or 'lower'")
+            problem = f"better={quoted(self.better)}"
+            raise InputError(f"{subject}: {problem}: expected 'higher' or 'lower'")
         for end in (self.low, self.high):
             number = isinstance(end, int | float) and not isinstance(end, bool)
             if end is not None and not (number and math.isfinite(end)):
-                raise InputError(f"{what}: its scale ends at {quoted(end)}: expected a number")
+                raise InputError(f"{subject}: its scale ends at {quoted(end)}: expected a number")
         if self.low is not None and self.high is not None and not self.low < self.high:
             scale = f"its scale goes from {self.low} to {self.high}"
-            raise InputError(f"{what}: {scale}: expected a lower and a higher end")
+            raise InputError(f"{subject}: {scale}: expected a lower and a higher end")
 
     @property
     def sign(self) -> int:
@@ -133,16 +133,16 @@ class JudgementTable(Sequence[Judgement]):
     def __repr__(self) -> str:
         return f"<{len(self):,} judgements by {len(self.judges):,} judges>"
 
-    def where(self, rows: Flags) -> JudgementTable:
+    def select_rows(self, rows: Flags) -> JudgementTable:
         """The rows that are marked, with the same tables of names but for judges without a row."""
         used, judge = np.unique(self.judge[rows], return_inverse=True)
-        kept = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
+        columns = {k: getattr(self, k)[rows] for k in ("system", "segment", "dimension", "value")}
         return replace(
             self,
             judges=tuple(self.judges[i] for i in used),
             kinds=tuple(self.kinds[i] for i in used),
             judge=judge.reshape(-1).astype(np.int32),
-            **kept,
+            **columns,
         )
 
     @property
@@ -151,31 +151,31 @@ class JudgementTable(Sequence[Judgement]):
         pairs = zip(self.judges, self.kinds, strict=True)
         return {judge: kind for judge, kind in pairs if kind}
 
-    def of_judges(self, names: Collection[str]) -> JudgementTable:
+    def select_judges(self, names: Collection[str]) -> JudgementTable:
         """Return the rows of some judges."""
-        wanted = [i for i, name in enumerate(self.judges) if name in names]
-        return self.where(np.isin(self.judge, wanted))
+        codes = [i for i, name in enumerate(self.judges) if name in names]
+        return self.select_rows(np.isin(self.judge, codes))
 
-    def by_people(self) -> JudgementTable:
+    def without_models(self) -> JudgementTable:
         """Return the rows that are not by models."""
         if MODEL not in self.kinds:
             return self
         people = [j for j, kind in zip(self.judges, self.kinds, strict=True) if kind != MODEL]
-        return self.of_judges(people)
+        return self.select_judges(people)
 
-    def of_dimension(self, name: str) -> JudgementTable:
+    def select_dimension(self, name: str) -> JudgementTable:
         """Return the rows of one dimension."""
         number = self.dimensions.index(name) if name in self.dimensions else -1
-        return self.where(self.dimension == number)
+        return self.select_rows(self.dimension == number)
 
-    def joined(self, other: JudgementTable) -> JudgementTable:
+    def concatenate(self, other: JudgementTable) -> JudgementTable:
         """Return the rows of both.
 
-        Systems and segments are the same, and the dimensions of `other` begin with those of this.
+        Both have the same systems and segments; `other` may have more dimensions at the end.
         """
         judges = tuple(dict.fromkeys((*self.judges, *other.judges)))
         kinds = {**self.judge_kinds, **other.judge_kinds}
-        judge = _renumbering(other.judges, judges)[other.judge]
+        judge = _renumber(other.judges, judges)[other.judge]
         names = ("system", "segment", "dimension", "value")
         both: dict[str, Any] = {
             k: np.concatenate([getattr(self, k), getattr(other, k)]) for k in names
@@ -188,24 +188,24 @@ class JudgementTable(Sequence[Judgement]):
             **both,
         )
 
-    def among(self, systems: Sequence[str], segments: Sequence[str]) -> JudgementTable:
+    def select_items(self, systems: Sequence[str], segments: Sequence[str]) -> JudgementTable:
         """Return the rows of some systems and segments, numbered by these."""
-        system = _renumbering(self.systems, systems)[self.system]
-        segment = _renumbering(self.segments, segments)[self.segment]
-        kept = (system >= 0) & (segment >= 0)
+        system = _renumber(self.systems, systems)[self.system]
+        segment = _renumber(self.segments, segments)[self.segment]
+        is_selected = (system >= 0) & (segment >= 0)
         return replace(
-            self.where(kept),
+            self.select_rows(is_selected),
             systems=tuple(systems),
             segments=tuple(segments),
-            system=system[kept].astype(np.int32),
-            segment=segment[kept].astype(np.int32),
+            system=system[is_selected].astype(np.int32),
+            segment=segment[is_selected].astype(np.int32),
         )
 
 
-def _renumbering(old: Sequence[str], new: Sequence[str]) -> Ints:
+def _renumber(old: Sequence[str], new: Sequence[str]) -> Ints:
     """Old number -> new number, or -1."""
-    place = {name: i for i, name in enumerate(new)}
-    return np.array([place.get(name, -1) for name in old], dtype=np.int64)
+    location = {name: i for i, name in enumerate(new)}
+    return np.array([location.get(name, -1) for name in old], dtype=np.int64)
 
 
 # ------------------------------------------------------------------------------- identical judges
@@ -215,7 +215,7 @@ def _renumbering(old: Sequence[str], new: Sequence[str]) -> Ints:
 # agreement with each other would pass for agreement between judges.
 
 HONEST_KAPPA = 0.8
-LEAST_CHANCE = 0.001
+CHANCE_LEVEL = 0.001
 """Below this probability a coincidence is not taken for chance."""
 
 
@@ -244,7 +244,7 @@ def identical_judges(values: Floats) -> list[int]:
             counts = np.unique(row[units][shared[j]], return_counts=True)[1].tolist()
             n = sum(counts)
             by_chance = sum(count**2 for count in counts) / n**2
-            if float(power(by_chance + HONEST_KAPPA * (1 - by_chance), n)) * pairs < LEAST_CHANCE:
+            if float(power(by_chance + HONEST_KAPPA * (1 - by_chance), n)) * pairs < CHANCE_LEVEL:
                 low, high = sorted((groups[i], groups[i + 1 + j]))
                 if _conflict(group_values[low], group_values[high]):
                     continue
@@ -268,9 +268,9 @@ def merge_judges(values: Floats, groups: Sequence[int]) -> Floats:
 
 
 def representatives(rows: JudgementTable) -> dict[str, str]:
-    """Return the judge that stands for each judge of a dimension: the first of identical people.
+    """Map each judge of a dimension to the first of the people identical to them.
 
-    Models and adjudicated values stand for themselves.
+    Models and adjudicated values map to themselves.
     """
     kinds = rows.judge_kinds
     people = [k for k, name in enumerate(rows.judges) if kinds.get(name, PERSON) == PERSON]
@@ -299,14 +299,14 @@ def count_once(rows: JudgementTable, counted_as: dict[str, str]) -> JudgementTab
     keys = cells * len(rows.judges) + judge
     is_first = np.zeros(len(rows), np.bool_)
     is_first[np.unique(keys, return_index=True)[1]] = True
-    return replace(rows, judge=judge).where(is_first)
+    return replace(rows, judge=judge).select_rows(is_first)
 
 
 Key: TypeAlias = tuple[str, str, str, str]
 """System, segment, judge and dimension of a judgement."""
 
 
-class Judged(Protocol):
+class JudgedOutput(Protocol):
     """The names that a judgement and a judged pair have."""
 
     @property
@@ -335,72 +335,74 @@ class JudgedPair(NamedTuple):
         return self._replace(system=self.other, other=self.system, value=1 - self.value)
 
 
-Placed: TypeAlias = tuple[Where, JudgedPair]
+Placed: TypeAlias = tuple[Location, JudgedPair]
 
 
-def checked_pairs(
-    given: Iterable[tuple[Where, tuple[str, str, str, str, object, str]]],
+def check_pairs(
+    rows: Iterable[tuple[Location, tuple[str, str, str, str, object, str]]],
     dimensions: Mapping[str, Dimension],
     reading: Reading,
 ) -> Iterator[Placed]:
-    """Yield each pair once, at its first place; what is wrong with one is noted."""
-    seen: dict[tuple[str, ...], tuple[float, Where]] = {}
-    for where, (*names, value, other) in given:
-        found = number(value)
-        told = _wrong(names[0], other, value, found, dimensions[names[3]])
-        if told or found is None:
-            reading.problem(where, told)
+    """Yield each pair once, with its first location; record invalid pairs as problems."""
+    first_values: dict[tuple[str, ...], tuple[float, Location]] = {}
+    for location, (*names, value, other) in rows:
+        number_given = parse_number(value)
+        problem = _pair_problem(names[0], other, value, number_given, dimensions[names[3]])
+        if problem or number_given is None:
+            reading.problem(location, problem)
             continue
-        pair = JudgedPair(names[0], names[1], names[2], names[3], found, other)
+        pair = JudgedPair(names[0], names[1], names[2], names[3], number_given, other)
         key = (*names, other)
-        if key not in seen:
-            seen[key] = found, where
-            yield where, pair
-        elif seen[key][0] != found:
-            reading.problem(where, other_value(pair, value, *seen[key]))
+        if key not in first_values:
+            first_values[key] = number_given, location
+            yield location, pair
+        elif first_values[key][0] != number_given:
+            reading.problem(location, conflict_problem(pair, value, *first_values[key]))
 
 
-def _wrong(
-    system: str, other: str, value: object, found: float | None, dimension: Dimension
+def _pair_problem(
+    system: str, other: str, value: object, number_given: float | None, dimension: Dimension
 ) -> str:
-    """Return why a row is no comparison of two outputs; "" if it is one."""
+    """Explain why a row is not a comparison of two outputs; "" if it is."""
     if system == other:
         return f"a comparison of system {quoted(system)} with itself"
-    if found is None or not 0 <= found <= 1:
+    if number_given is None or not 0 <= number_given <= 1:
         return f"found the value {quoted(value)} of a comparison, expected 0 to 1"
     if dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
-        told = f"a comparison under dimension {short(dimension.name)}, which is one of ratings"
-        return f"{told}: expected a scale from 0 to 1, higher is better; use another dimension"
+        problem = f"a comparison under dimension {short(dimension.name)}, which is one of ratings"
+        return f"{problem}: expected a scale from 0 to 1, higher is better; use another dimension"
     return ""
 
 
-def other_value(row: Judged, value: object, before: object, first: Where) -> str:
-    """Return the sentence on a judgement that was given before with another value."""
-    what = f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
-    return f"judge {quoted(row.judge)} gave {what} {value} here and {before} before ({first})"
+def conflict_problem(row: JudgedOutput, value: object, before: object, first: Location) -> str:
+    """Describe a judgement that was given before with a different value."""
+    output = (
+        f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
+    )
+    return f"judge {quoted(row.judge)} gave {output} {value} here and {before} before ({first})"
 
 
-def win_shares(pairs: Iterable[Placed]) -> Iterator[tuple[Where, Judgement]]:
+def win_shares(pairs: Iterable[Placed]) -> Iterator[tuple[Location, Judgement]]:
     """Yield the share of comparisons that each output won, at the place of the first."""
     won: dict[Key, dict[str, list[float]]] = {}
-    places: dict[Key, Where] = {}
-    for where, pair in pairs:
-        for one in (pair, pair.turned):
-            places.setdefault(one[:4], where)
-            won.setdefault(one[:4], {}).setdefault(one.other, []).append(one.value)
-    for key, others in won.items():
-        means = [sum(values) / len(values) for values in others.values()]
+    places: dict[Key, Location] = {}
+    for location, pair in pairs:
+        for side in (pair, pair.turned):
+            places.setdefault(side[:4], location)
+            won.setdefault(side[:4], {}).setdefault(side.other, []).append(side.value)
+    for key, values_by_opponent in won.items():
+        means = [sum(values) / len(values) for values in values_by_opponent.values()]
         yield places[key], Judgement(*key, sum(means) / len(means))
 
 
 def _outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
-    return {one[:4] for pair in pairs for one in (pair, pair.turned)}
+    return {side[:4] for pair in pairs for side in (pair, pair.turned)}
 
 
-def without_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementTable:
-    """Return the judgements but for the shares of comparisons won."""
+def drop_shares(rows: JudgementTable, pairs: Iterable[JudgedPair]) -> JudgementTable:
+    """Return the judgements without the shares of comparisons won."""
     keys = _outputs(pairs)
-    return rows.where(np.array([row[:4] not in keys for row in rows], bool)) if keys else rows
+    return rows.select_rows(np.array([row[:4] not in keys for row in rows], bool)) if keys else rows
 
 
 def select_pairs(
@@ -410,9 +412,9 @@ def select_pairs(
     if not pairs:
         return rows, pairs
     systems, segments = {*rows.systems}, {*rows.segments}
-    kept = tuple(p for p in pairs if {p.system, p.other} <= systems and p.segment in segments)
-    share = {row[:4]: row.value for _, row in win_shares(("", pair) for pair in kept)}
-    gone = _outputs(pairs) - {*share}
-    left = rows.where(np.array([row[:4] not in gone for row in rows], bool))
-    value = np.array([share.get(row[:4], row.value) for row in left], np.float64)
-    return replace(left, value=value), kept
+    selected = tuple(p for p in pairs if {p.system, p.other} <= systems and p.segment in segments)
+    share = {row[:4]: row.value for _, row in win_shares(("", pair) for pair in selected)}
+    dropped = _outputs(pairs) - {*share}
+    remaining = rows.select_rows(np.array([row[:4] not in dropped for row in rows], bool))
+    value = np.array([share.get(row[:4], row.value) for row in remaining], np.float64)
+    return replace(remaining, value=value), selected

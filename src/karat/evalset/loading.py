@@ -31,8 +31,8 @@ from karat.results import Result
 _FORMATS = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
-_OWN_NAMES = (
-    *("name_or_path", "given", "path", "format", "read_as", "progress"),
+RESERVED_OPTIONS = (
+    *("name_or_path", "evalset", "path", "format", "read_as", "progress"),
     *("judgements", "model_judges", "draws"),
 )
 """Names of parameters of functions that take the options of readers, too."""
@@ -114,7 +114,7 @@ FORMATS = Registry(
         ),
         "jsonl": SetFormat(
             f"{_FORMATS}.jsonl:read_jsonl",
-            writer=f"{_FORMATS}.jsonl:jsonl_lines",
+            writer=f"{_FORMATS}.jsonl:format_jsonl",
             about="one file of JSON lines with segments, outputs and judgements",
         ),
     },
@@ -161,11 +161,11 @@ KNOWN = {
 }
 
 
-def _told_of_others(given: GivenPath) -> str:
-    return "".join(load(kind.told)(given) for _, kind in SET_KINDS.usable())
+def _other_set_advice(name_or_path: GivenPath) -> str:
+    return "".join(load(kind.advice)(name_or_path) for _, kind in SET_KINDS.usable())
 
 
-EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _told_of_others)
+EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _other_set_advice)
 
 
 class KnownRow(NamedTuple):
@@ -200,28 +200,30 @@ def known_evalsets() -> KnownEvalSets:
     """Return the known sets, and whether each is available."""
     folder = os.environ.get(VARIABLE, "")
     rows = []
-    for name, known in KNOWN.items():
-        here = known.bundled or os.path.exists(os.path.join(folder or os.devnull, known.place))
-        place = None if known.bundled else known.place
-        rows.append(KnownRow(name, here, known.format, known.about, place))
-    where = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
+    for name, known_set in KNOWN.items():
+        is_available = known_set.bundled or os.path.exists(
+            os.path.join(folder or os.devnull, known_set.place)
+        )
+        place = None if known_set.bundled else known_set.place
+        rows.append(KnownRow(name, is_available, known_set.format, known_set.about, place))
+    note = f"{VARIABLE} is {folder}." if folder else f"{VARIABLE} is not set: no data to look for."
     formats = tuple(FormatRow(name, FORMATS[name].about) for name in FORMATS)
-    return KnownEvalSets(tuple(rows), (where,), {VARIABLE: folder}, formats)
+    return KnownEvalSets(tuple(rows), (note,), {VARIABLE: folder}, formats)
 
 
-def as_options(given: Iterable[str]) -> dict[str, Any]:
+def parse_options(texts: Iterable[str]) -> dict[str, Any]:
     """Return `NAME=VALUE` as a reader takes it."""
-    found: dict[str, Any] = {}
-    for text in given:
+    options: dict[str, Any] = {}
+    for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise InputError(f"--option {text}: expected NAME=VALUE")
-        if name in _OWN_NAMES:
+        if name in RESERVED_OPTIONS:
             raise InputError(f"--option {text}: {name} is no option of a reader: leave it out")
-        if name in found:
+        if name in options:
             raise InputError(f"--option {text}: {name} is given twice")
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
 def load_evalset(
@@ -256,31 +258,35 @@ def as_additions(
     model_judges: str | Sequence[str] = (),
     draws: GivenPath | None = None,
 ) -> Additions:
-    """Return what is added to a set; one file of judgements, or one name, may stand alone."""
-    found = Additions(_several(judgements), _several(model_judges), draws)
-    for file in (*found.judgements, *([] if draws is None else [draws])):
+    """Return the additions to a set; a single file or judge need not be in a list."""
+    additions = Additions(_as_tuple(judgements), _as_tuple(model_judges), draws)
+    for file in (*additions.judgements, *([] if draws is None else [draws])):
         if not isinstance(file, str | os.PathLike):
             raise InputError(f"found {quoted(file)}, expected the path of a file")
-    return found
+    return additions
 
 
-def _several(given: Any) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
-def as_evalset(given: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
+def as_evalset(evalset: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
     """Return a set as it is, or the one that `load_evalset` finds by its name or place."""
-    return given if isinstance(given, EvalSet) else load_evalset(given, progress=progress)
+    return evalset if isinstance(evalset, EvalSet) else load_evalset(evalset, progress=progress)
 
 
-def told_of_evalset(given: GivenPath) -> str:
-    """Return what is said where a set of another kind is expected; "" for what is none of ours."""
-    path = Path(given)
+def evalset_advice(name_or_path: GivenPath) -> str:
+    """Advise where an evaluation set is accepted; "" if this is not one."""
+    path = Path(name_or_path)
     line = first_line(path) if path.is_file() else ""
     jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
-    if str(given) in KNOWN if not path.exists() else jsonl or EVALSETS.fitting(path, line):
-        wanted = "give it to karat meta, karat data or --set, in Python to load_evalset"
-        return f"this is an evaluation set: {wanted}"
+    if (
+        str(name_or_path) in KNOWN
+        if not path.exists()
+        else jsonl or EVALSETS.find_format(path, line)
+    ):
+        advice = "give it to karat meta, karat data or --set, in Python to load_evalset"
+        return f"this is an evaluation set: {advice}"
     return ""
 
 
@@ -292,19 +298,19 @@ def read_evalset(
     added: Additions = NOTHING,
 ) -> EvalSet:
     """Return a set as `load_evalset` does, leaving what was found wrong in `reading`."""
-    known = EVALSETS.known_set(name_or_path)
-    if known is not None:
-        if format not in (None, known.format):
-            read = f"read as {known.format}, not as {format}"
+    known_set = EVALSETS.known_set(name_or_path)
+    if known_set is not None:
+        if format not in (None, known_set.format):
+            read = f"read as {known_set.format}, not as {format}"
             raise InputError(f"{name_or_path} is a known set, {read}")
-        format = known.format
+        format = known_set.format
         if format not in ("dir", "jsonl"):  # these hold their names
-            options = {"name": name_or_path, **known.options, **options}
+            options = {"name": name_or_path, **known_set.options, **options}
     else:
         EVALSETS.check_place(name_or_path)
     path = EVALSETS.path(name_or_path)
-    found: EvalSet = EVALSETS.read(path, format, detect, reading, options)
-    return added.to(found, reading)
+    evalset: EvalSet = EVALSETS.read(path, format, detect, reading, options)
+    return added.add_to(evalset, reading)
 
 
 def detect(path: Path) -> tuple[str, Path]:
@@ -313,8 +319,8 @@ def detect(path: Path) -> tuple[str, Path]:
         return format, path
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     sets = [file for file in files if file.suffix in _SUFFIXES and file.is_file()]
-    found = [(format, file) for file in sets if (format := EVALSETS.recognise(file))]
-    if len(found) == 1:
-        return found[0]
-    wanted = f"expected a folder with karat.toml, or name the format ({', '.join(FORMATS)})"
-    raise InputError(f"{path}: not recognised as an evaluation set: {wanted}")
+    matches = [(format, file) for file in sets if (format := EVALSETS.recognise(file))]
+    if len(matches) == 1:
+        return matches[0]
+    advice = f"expected a folder with karat.toml, or name the format ({', '.join(FORMATS)})"
+    raise InputError(f"{path}: not recognised as an evaluation set: {advice}")

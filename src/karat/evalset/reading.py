@@ -21,7 +21,7 @@ from karat.storage.unpacking import read_bytes
 from karat.text.segments import check_line_ends
 from karat.text.sniffing import refuse_binary
 
-MOST_PROBLEMS = 1000
+MAX_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ _FEW_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
 
 
-class Place(NamedTuple):
+class FileLocation(NamedTuple):
     """A line of a file, from 1."""
 
     file: str
@@ -40,8 +40,8 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.line}"
 
 
-Where: TypeAlias = Place | Path | str
-Rows: TypeAlias = Iterator[tuple[Place, list[str]]]
+Location: TypeAlias = FileLocation | Path | str
+TableRows: TypeAlias = Iterator[tuple[FileLocation, list[str]]]
 
 
 class Reading:
@@ -55,41 +55,41 @@ class Reading:
         self.problems: list[str] = []
         self.more = 0
 
-    def problem(self, where: Where, sentence: str) -> None:
-        """Note something that makes the set unusable."""
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(bounded(f"{where}: {sentence}"))
+    def problem(self, location: Location, sentence: str) -> None:
+        """Record a problem that makes the set unusable."""
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(bounded(f"{location}: {sentence}"))
         else:
             self.more += 1
 
-    def check_name(self, kind: str, name: object, where: Where, blank: bool = True) -> bool:
-        """Return whether this can be a name, which may be blank or not; else note a problem."""
-        good = is_name(name) and (blank or not str(name).isspace())
-        if not good:
-            told = "expected a name of at least one character, without tabs and line ends"
-            self.problem(where, f"{kind} {quoted(name)}: {told}")
-        return good
+    def check_name(self, kind: str, name: object, location: Location, blank: bool = True) -> bool:
+        """Return whether this is a valid name; otherwise record a problem."""
+        is_valid = is_name(name) and (blank or not str(name).isspace())
+        if not is_valid:
+            expected = "expected a name of at least one character, without tabs and line ends"
+            self.problem(location, f"{kind} {quoted(name)}: {expected}")
+        return is_valid
 
-    def check_once(self, ids: Iterable[tuple[Place, str]]) -> None:
-        """Note ids that stand on several lines."""
+    def check_once(self, ids: Iterable[tuple[FileLocation, str]]) -> None:
+        """Record ids that occur on several lines as problems."""
         lines: dict[str, int] = {}
-        for place, name in ids:
-            if lines.setdefault(name, place.line) != place.line:
-                self.problem(place, f"the id {quoted(name)} again (first in line {lines[name]})")
+        for location, name in ids:
+            if lines.setdefault(name, location.line) != location.line:
+                self.problem(location, f"the id {quoted(name)} again (first in line {lines[name]})")
 
     def check(self) -> None:
-        """Raise the first problem, and say how many others there are."""
+        """Raise the first problem, with the number of others."""
         if self.problems:
             raise InputError(self._first())
 
     def _first(self) -> str:
-        others = len(self.problems) + self.more - 1
-        lists = f": {self.lister} lists them" if self.lister else ""
-        more = f" (and {others:,} more{lists})" if others else ""
-        return self.problems[0] + more
+        n_others = len(self.problems) + self.more - 1
+        advice = f": {self.lister} lists them" if self.lister else ""
+        suffix = f" (and {n_others:,} more{advice})" if n_others else ""
+        return self.problems[0] + suffix
 
     def attempt(self, read: Callable[[], T]) -> T | None:
-        """Return what `read` gives; None if it fails, and the reason is then a problem, too."""
+        """Return the result of `read`; on an input error, record it and return None."""
         try:
             return read()
         except InputError as error:
@@ -98,15 +98,15 @@ class Reading:
             return None
 
     def all(self) -> list[str]:
-        """Return all problems, and how many were not kept."""
+        """Return all problems, and the number of those not kept."""
         return self.problems + ([f"and {self.more:,} more like these"] if self.more else [])
 
-    def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[Place, Any]]:
-        """Rows with their places, one a line, the first in line 1."""
+    def numbered(self, rows: Sequence[Any], path: Path) -> Iterator[tuple[FileLocation, Any]]:
+        """Yield rows with their locations, one per line, starting at line 1."""
         for number, row in enumerate(rows, 1):
             if number % _BATCH == 0:
                 self.progress(number, len(rows), f"reading {path.name}")
-            yield Place(str(path), number), row
+            yield FileLocation(str(path), number), row
 
 
 def read_text(path: Path) -> str:
@@ -138,35 +138,37 @@ def _line_text(path: Path) -> str:
     return text
 
 
-def tab_rows(
+def read_tsv(
     path: Path,
     columns: Sequence[str],
     reading: Reading,
     only: bool = False,
     optional: Sequence[str] = (),
-) -> Rows:
+) -> TableRows:
     """The named columns of a tab-separated table; its header may hold others unless `only`.
 
     The columns in `optional` come last, and are empty where the table does not have them.
     """
-    rows = ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
+    rows = (
+        (location, line.split("\t")) for location, line in reading.numbered(read_lines(path), path)
+    )
     yield from _columns(path, rows, columns, reading, only, optional)
 
 
-def csv_rows(path: Path, columns: Sequence[str], reading: Reading) -> Rows:
-    """The named columns of a comma-separated table with quoting; its header may hold others."""
-    yield from _columns(path, csv_records(path, reading), columns, reading, False)
+def read_csv(path: Path, columns: Sequence[str], reading: Reading) -> TableRows:
+    """Yield the named columns of a CSV table; the header may have others."""
+    yield from _columns(path, read_csv_records(path, reading), columns, reading, False)
 
 
-def csv_header(path: Path) -> list[str]:
+def read_csv_header(path: Path) -> list[str]:
     """Return the names of a table's columns."""
-    for _, row in csv_records(path, Reading()):
+    for _, row in read_csv_records(path, Reading()):
         return row
     raise InputError(f"{path} is empty: expected a table with a header")
 
 
-def csv_records(path: Path, reading: Reading) -> Rows:
-    """All rows of a table, each with the line on which it starts: a quoted field may have several.
+def read_csv_records(path: Path, reading: Reading) -> TableRows:
+    """Yield all rows of a CSV table, each with the line on which it starts.
 
     Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
     """
@@ -179,7 +181,7 @@ def csv_records(path: Path, reading: Reading) -> Rows:
         for row in reader:
             if reader.line_num % _BATCH == 0:
                 reading.progress(reader.line_num, len(lines), f"reading {path.name}")
-            yield Place(str(path), start), row
+            yield FileLocation(str(path), start), row
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
@@ -187,59 +189,61 @@ def csv_records(path: Path, reading: Reading) -> Rows:
 
 def _columns(
     path: Path,
-    rows: Rows,
+    rows: TableRows,
     columns: Sequence[str],
     reading: Reading,
     only: bool,
     optional: Sequence[str] = (),
-) -> Rows:
-    place, header = next(rows, (Place(str(path), 1), []))
+) -> TableRows:
+    location, header = next(rows, (FileLocation(str(path), 1), []))
     times = Counter(header)
-    known = [*columns, *(name for name in optional if times[name])]
-    if any(times[name] != 1 for name in known) or (only and len(header) > len(known)):
-        found, wanted = ", ".join(header) or "nothing", ", ".join(map(short, columns))
+    present = [*columns, *(name for name in optional if times[name])]
+    if any(times[name] != 1 for name in present) or (only and len(header) > len(present)):
+        found_names, expected_names = ", ".join(header) or "nothing", ", ".join(map(short, columns))
         more = f" (and perhaps {' and '.join(optional)})" if optional else ""
-        raise InputError(f"{place}: found the columns {short(found)}, expected {wanted}{more}")
-    places = {name: i for i, name in enumerate(header)}
-    at = [places.get(name, -1) for name in (*columns, *optional)]
-    for place, row in rows:
+        raise InputError(
+            f"{location}: found the columns {short(found_names)}, expected {expected_names}{more}"
+        )
+    index_of = {name: i for i, name in enumerate(header)}
+    indices = [index_of.get(name, -1) for name in (*columns, *optional)]
+    for location, row in rows:
         if not any(row):
             continue  # a blank line
         if len(row) == len(header):
             row.append("")  # the last place, which optional columns have that are not there
-            yield place, [row[i] for i in at]
+            yield location, [row[i] for i in indices]
         else:
-            reading.problem(place, f"found {len(row)} fields, expected {len(header)}")
+            reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
 
 
-def json_rows(path: Path, reading: Reading) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """Yield the objects of a file with one a line; blank lines are passed over."""
-    for place, line in reading.numbered(read_lines(path), path):
+def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
+    """Yield the objects of a file with one per line; skip blank lines."""
+    for location, line in reading.numbered(read_lines(path), path):
         if not line.strip():
             continue
         try:
-            found = json.loads(line, object_pairs_hook=_object)
+            record = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
-            reading.problem(place, f"not a JSON object ({error})")
+            reading.problem(location, f"not a JSON object ({error})")
             continue
-        if isinstance(found, dict):
-            yield place, found
+        if isinstance(record, dict):
+            yield location, record
         else:
-            reading.problem(place, f"found {quoted(line)}, expected a JSON object")
+            reading.problem(location, f"found {quoted(line)}, expected a JSON object")
 
 
-def json_line(found: Mapping[str, Any]) -> str:
-    """Return an object as a line."""
-    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
+def format_json_line(record: Mapping[str, Any]) -> str:
+    """Format an object as a line of JSON."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         times = Counter(name for name, _ in pairs)
         twice = next(name for name, count in times.items() if count > 1)
         raise ValueError(f"the name {quoted(twice)} stands twice in one object")
-    return found
+    return record
 
 
 def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
@@ -255,35 +259,37 @@ def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
         )
 
 
-def is_name(given: object) -> bool:
+def is_name(value: object) -> bool:
     """Return whether this is text of at least one character, without tabs and line ends."""
-    return isinstance(given, str) and bool(given) and not any(c in given for c in "\t\n\r")
+    return isinstance(value, str) and bool(value) and not any(c in value for c in "\t\n\r")
 
 
-def number(given: object) -> float | None:
+def parse_number(value: object) -> float | None:
     """Return a finite number, from a number or its usual spelling; None if it is anything else."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(given, str) and ("_" in given or not given.isascii()):
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
         return None  # Python's own spellings
     try:
-        value = float(given)
+        parsed = float(value)
     except (ValueError, OverflowError):
         return None
-    return value if math.isfinite(value) else None
+    return parsed if math.isfinite(parsed) else None
 
 
-def member(found: Mapping[str, Any], key: str, kind: type, place: Place, reading: Reading) -> Any:
-    """A member of a JSON object that must be of some type; None, and a problem, if it is not."""
-    value = found.get(key)
+def check_member(
+    record: Mapping[str, Any], key: str, kind: type, location: FileLocation, reading: Reading
+) -> Any:
+    """Return a member of a JSON object; if it has another type, record a problem."""
+    value = record.get(key)
     if isinstance(value, kind):
         return value
     names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
-    given = "nothing" if key not in found else quoted(value)
-    reading.problem(place, f"found {given} for {quoted(key)}, expected {names[kind]}")
+    problem = "nothing" if key not in record else quoted(value)
+    reading.problem(location, f"found {problem} for {quoted(key)}, expected {names[kind]}")
     return None
 
 
-def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Names from a sequence, or from one string with commas between them."""
-    return tuple(part for part in given.split(",") if part) if isinstance(given, str) else (*given,)
+def split_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names from a sequence or a comma-separated string."""
+    return tuple(part for part in names.split(",") if part) if isinstance(names, str) else (*names,)

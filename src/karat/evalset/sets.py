@@ -13,8 +13,8 @@ from urllib.parse import quote
 from karat.arithmetic import SLACK
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.draws import Draw, among
-from karat.evalset.given_scores import Offered, given_scores
+from karat.evalset.draws import Draw, select_draws
+from karat.evalset.given_scores import Offered, make_given_scores
 from karat.evalset.judgements import (
     ADJUDICATED,
     MODEL,
@@ -37,7 +37,7 @@ T = TypeVar("T")
 class EvalSet:
     """Evaluation set: outputs of systems, references and human scores; made by `make_evalset`.
 
-    Missing is missing: an output that is not there is None, and so is a score that nobody gave.
+    A missing output is None; a missing human score is NaN.
     """
 
     name: str
@@ -49,7 +49,7 @@ class EvalSet:
     references: tuple[tuple[str, ...], ...]
     """The references of each segment, as many as there are."""
     systems: Mapping[str, tuple[str | None, ...]]
-    """The output of each system for each segment, None where there is none."""
+    """The output of each system for each segment; None if missing."""
     judgements: JudgementTable
     dimensions: Mapping[str, Dimension]
     description: str = ""
@@ -91,7 +91,10 @@ class EvalSet:
             [self.segments, self.groups, self.sources, trees],
             *self.references,
             *self.systems.items(),
-            [(one.name, one.better, one.low, one.high) for one in self.dimensions.values()],
+            [
+                (dimension.name, dimension.better, dimension.low, dimension.high)
+                for dimension in self.dimensions.values()
+            ],
             [rows.systems, rows.segments, rows.judges, rows.kinds, rows.dimensions],
             *(rows.system, rows.segment, rows.judge, rows.dimension, rows.value),
             None if self.draws is None else [[*draw] for draw in self.draws],
@@ -115,7 +118,7 @@ class EvalSet:
         if normalise not in ("none", "z"):
             raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
         if pair := self.difference(dimension):
-            first, second = (self.human(one, normalise, judges) for one in pair)
+            first, second = (self.human(part, normalise, judges) for part in pair)
             return _differences(first, second)
         self.check_dimension(dimension)
         rows = self._rows(dimension, judges)
@@ -135,23 +138,23 @@ class EvalSet:
 
     def _rows(self, dimension: str, judges: Iterable[str] | None) -> JudgementTable:
         """The judgements of a dimension by some judges, or by all that are no models."""
-        rows = self.judgements.of_dimension(dimension)
+        rows = self.judgements.select_dimension(dimension)
         if judges is None:
-            rows = rows.by_people()
+            rows = rows.without_models()
         else:
-            wanted = list(judges)
-            check_known("judge", wanted, self.judgements.judges, self.name)
-            rows = rows.of_judges(wanted)
+            chosen = list(judges)
+            check_known("judge", chosen, self.judgements.judges, self.name)
+            rows = rows.select_judges(chosen)
         return count_once(rows, self.representatives(dimension))
 
     def representatives(self, dimension: str) -> dict[str, str]:
-        """Return the judge that stands for each judge of a dimension: the first of identical ones.
+        """Map each judge of a dimension to the first of the judges identical to them.
 
         Identical judges gave equal values to everything they share, and more of it than chance
         explains. They are most likely one judge, stored twice.
         """
         if dimension not in self._representatives:
-            rows = self.judgements.of_dimension(dimension)
+            rows = self.judgements.select_dimension(dimension)
             self._representatives[dimension] = representatives(rows)
         return self._representatives[dimension]
 
@@ -192,17 +195,17 @@ class EvalSet:
         notes = (*self.remarks, *self.identical_notes(self.dimensions))
         if not models:
             return notes
-        one = "1 model judge is" if len(models) == 1 else f"{len(models):,} model judges are"
-        return *notes, f"{one} left out of the human scores: {short(', '.join(models))}"
+        subject = "1 model judge is" if len(models) == 1 else f"{len(models):,} model judges are"
+        return *notes, f"{subject} left out of the human scores: {short(', '.join(models))}"
 
     @property
     def human_dimensions(self) -> tuple[str, ...]:
         """The dimensions, without those that only models judged."""
         if not self.model_judges:
             return tuple(self.dimensions)
-        people, rows = self.judgements.by_people(), self.judgements
+        people, rows = self.judgements.without_models(), self.judgements
         return tuple(
-            d for d in self.dimensions if people.of_dimension(d) or not rows.of_dimension(d)
+            d for d in self.dimensions if people.select_dimension(d) or not rows.select_dimension(d)
         )
 
     def chosen_dimensions(
@@ -220,7 +223,7 @@ class EvalSet:
     def known_dimensions(
         self, names: Sequence[str] = (), differences: bool = False
     ) -> tuple[str, ...]:
-        """Return some dimensions, or all if none is named, whoever judged them."""
+        """Return the named dimensions, or all, including those judged only by models."""
         if not self.dimensions:
             raise InputError(f"{self.name} has no human scores")
         derived = [name for name in names if differences and self.difference(name)]
@@ -231,16 +234,16 @@ class EvalSet:
         return tuple(names) or tuple(self.dimensions)
 
     def _check_human(self, names: Sequence[str]) -> None:
-        """Refuse dimensions that only models judged."""
+        """Reject dimensions that only models judged."""
         by_models = {*self.dimensions} - {*self.human_dimensions}
         if not by_models:
             return
         parts = (part for name in names for part in self.difference(name) or (name,))
-        found = next((part for part in parts if part in by_models), None)
-        if found is not None or not self.human_dimensions:
-            of = "" if found is None else f" of {short(found)}"
-            told = f"only models judged it ({short(', '.join(self.model_judges))})"
-            raise InputError(f"{self.name} has no human scores{of}: {told}")
+        part_by_models = next((part for part in parts if part in by_models), None)
+        if part_by_models is not None or not self.human_dimensions:
+            of = "" if part_by_models is None else f" of {short(part_by_models)}"
+            reason = f"only models judged it ({short(', '.join(self.model_judges))})"
+            raise InputError(f"{self.name} has no human scores{of}: {reason}")
 
     def difference(self, dimension: str) -> tuple[str, str] | None:
         """The two dimensions of a difference such as `quality - understandability`.
@@ -251,17 +254,17 @@ class EvalSet:
             return None
         parts = dimension.split(" - ")
         pairs = [(" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts))]
-        known = [pair for pair in pairs if {*pair} <= {*self.dimensions}]
-        if len(known) > 1:
-            told = f"it is the difference of {len(known)} pairs of dimensions of {self.name}"
-            raise InputError(f"dimension {quoted(dimension)}: {told}; rename them to tell which")
-        return known[0] if known else None
+        matches = [pair for pair in pairs if {*pair} <= {*self.dimensions}]
+        if len(matches) > 1:
+            problem = f"it is the difference of {len(matches)} pairs of dimensions of {self.name}"
+            raise InputError(f"dimension {quoted(dimension)}: {problem}; rename them to tell which")
+        return matches[0] if matches else None
 
     def check_dimension(self, dimension: str) -> None:
-        """Refuse a dimension that the set does not have."""
+        """Require a dimension of the set."""
         if dimension not in self.dimensions:
-            known = short(", ".join(self.dimensions) or "none")
-            raise InputError(f"{self.name} has no dimension {quoted(dimension)} (it has {known})")
+            names = short(", ".join(self.dimensions) or "none")
+            raise InputError(f"{self.name} has no dimension {quoted(dimension)} (it has {names})")
 
     def select(
         self,
@@ -275,30 +278,30 @@ class EvalSet:
         `references=[0, 2]` keeps the first and third of each segment that has them.
         """
         chosen = list(self.systems if systems is None else systems)
-        kept = list(self.segments if segments is None else segments)
+        segment_ids = list(self.segments if segments is None else segments)
         check_known("system", chosen, self.systems, self.name)
-        check_known("segment", kept, self.segments, self.name)
-        if not chosen or not kept:
+        check_known("segment", segment_ids, self.segments, self.name)
+        if not chosen or not segment_ids:
             raise InputError(f"{self.name}: nothing was selected: at least one system and segment")
         if any(i < 0 for i in references or ()):
             raise InputError(f"{self.name}: references={references}: places are counted from 0")
         place = {name: i for i, name in enumerate(self.segments)}
-        at = [place[name] for name in kept]
-        groups = None if self.groups is None else tuple(self.groups[i] for i in at)
+        indices = [place[name] for name in segment_ids]
+        groups = None if self.groups is None else tuple(self.groups[i] for i in indices)
         places = range(max(map(len, self.references))) if references is None else references
-        rows, pairs = select_pairs(self.judgements.among(chosen, kept), self.pairs)
+        rows, pairs = select_pairs(self.judgements.select_items(chosen, segment_ids), self.pairs)
         return replace(
             self,
-            segments=tuple(kept),
+            segments=tuple(segment_ids),
             groups=groups,
-            sources=None if self.sources is None else tuple(self.sources[i] for i in at),
-            references=_places(self.references, at, places),
-            trees=None if self.trees is None else _places(self.trees, at, places),
-            systems={name: tuple(self.systems[name][i] for i in at) for name in chosen},
+            sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
+            references=_places(self.references, indices, places),
+            trees=None if self.trees is None else _places(self.trees, indices, places),
+            systems={name: tuple(self.systems[name][i] for i in indices) for name in chosen},
             judgements=rows,
             pairs=pairs,
-            draws=among(self.draws, kept, groups),
-            left_out=(self.left_out | {*self.segments}) - {*kept},
+            draws=select_draws(self.draws, segment_ids, groups),
+            left_out=(self.left_out | {*self.segments}) - {*segment_ids},
         )
 
     def without(self, *systems: str) -> EvalSet:
@@ -316,9 +319,9 @@ class EvalSet:
 
         `scores` and `systems` are those of `karat.given`.
         """
-        made = partial(given_scores, f"scores of {name}", scores, systems)
-        made()  # refuses what is wrong
-        return replace(self, offered={**self.offered, name: made})
+        make_scores = partial(make_given_scores, f"scores of {name}", scores, systems)
+        make_scores()  # refuses what is wrong
+        return replace(self, offered={**self.offered, name: make_scores})
 
     def with_judgements(
         self,
@@ -391,14 +394,14 @@ def _places(
 
 def _differences(first: Floats, second: Floats) -> Floats:
     """first - second, equal where they differ by rounding alone: 1.1 - 1 is 2.1 - 2."""
-    found = first - second
+    differences = first - second
     sizes = np.abs(np.stack([first, second]))
     slack = SLACK * float(np.max(sizes, initial=0, where=~np.isnan(sizes)))
-    values, places = np.unique(found, return_inverse=True)  # sorted, NaN last
+    values, places = np.unique(differences, return_inverse=True)  # sorted, NaN last
     starts = np.diff(values, prepend=-np.inf) > slack
     starts[np.isnan(values)] = True
     chosen = np.maximum.accumulate(np.where(starts, np.arange(len(values)), 0))
-    equal: Floats = values[chosen][places].reshape(found.shape)
+    equal: Floats = values[chosen][places].reshape(differences.shape)
     return equal
 
 
@@ -413,27 +416,31 @@ def _z_by_judge(rows: JudgementTable) -> Floats:
     """(x - m) / s with the judge's own m and s; NaN for a judge without spread."""
     value = np.full(len(rows), np.nan)
     for judge in range(len(rows.judges)):
-        mine = rows.judge == judge
-        given = rows.value[mine]
-        if len(given) > 1 and given.min() < given.max():
-            value[mine] = (given - given.mean()) / given.std(ddof=1)
+        of_judge = rows.judge == judge
+        judge_values = rows.value[of_judge]
+        if len(judge_values) > 1 and judge_values.min() < judge_values.max():
+            value[of_judge] = (judge_values - judge_values.mean()) / judge_values.std(ddof=1)
     return value
 
 
 _MOST_SHOWN = 30  # names that can still be read
 
 
-def check_known(kind: str, names: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Every name must be known, and stand once."""
+def check_known(kind: str, names: Iterable[str], existing: Iterable[str], subject: str) -> None:
+    """Require that every name exists and is given once."""
     from difflib import get_close_matches
 
-    have, seen = dict.fromkeys(known), set[str]()
+    existing_names, names_so_far = dict.fromkeys(existing), set[str]()
     for name in names:
-        if name not in have:
-            close = get_close_matches(str(name), have, n=1)
-            every = f" (it has {', '.join(have) or 'none'})" if len(have) <= _MOST_SHOWN else ""
-            hint = f"; did you mean {close[0]}?" if close else every
-            raise InputError(f"{where} has no {kind} {quoted(name)}{hint}")
-        if name in seen:
-            raise InputError(f"{where}: {kind} {quoted(name)} is named twice")
-        seen.add(name)
+        if name not in existing_names:
+            close = get_close_matches(str(name), existing_names, n=1)
+            listing = (
+                f" (it has {', '.join(existing_names) or 'none'})"
+                if len(existing_names) <= _MOST_SHOWN
+                else ""
+            )
+            hint = f"; did you mean {close[0]}?" if close else listing
+            raise InputError(f"{subject} has no {kind} {quoted(name)}{hint}")
+        if name in names_so_far:
+            raise InputError(f"{subject}: {kind} {quoted(name)} is named twice")
+        names_so_far.add(name)

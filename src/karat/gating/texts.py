@@ -17,7 +17,7 @@ from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
 if TYPE_CHECKING:
-    from karat.arrow.frame_scores import Asked
+    from karat.arrow.frame_scores import ColumnNames
     from karat.metrics.base import Metric
 
 ONE_SYSTEM = "candidate"
@@ -108,7 +108,7 @@ def _strings(source: Segments) -> list[str]:
 
 
 def _table_texts(
-    table: Any, asked: Asked, metrics: Sequence[Metric]
+    table: Any, asked: ColumnNames, metrics: Sequence[Metric]
 ) -> tuple[Any, VaryingReferences, list[str], list[Metric]]:
     """Return the candidates, the references and the ids of all rows of a table, and the metrics.
 

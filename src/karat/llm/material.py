@@ -111,8 +111,8 @@ def chosen_dimension(
 def rating_agreement(material: Material, judge: str, rows: Sequence[RatingRow]) -> JudgeRow | None:
     """Return how a model stands beside the people who judged a dimension; None if nobody did."""
     name = material.dimension.name
-    people = material.evalset.judgements.by_people()
-    if not people.of_dimension(name):
+    people = material.evalset.judgements.without_models()
+    if not people.select_dimension(name):
         return None
     judged = replace(material.evalset, judgements=people).with_judgements(
         [(row.system, row.segment, judge, name, row.value) for row in rows],

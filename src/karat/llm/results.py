@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import MODEL, Dimension
-from karat.evalset.reading import json_line
+from karat.evalset.reading import format_json_line
 from karat.llm.interview import Interview, InterviewTask, Setup, signature
 from karat.llm.run import Usage
 from karat.meta.judge_agreement import JudgeRow
@@ -120,7 +120,7 @@ class Judging(Result):
 
     def save_log(self, path: str | PathLike[str]) -> None:
         """Write the judgements as JSON lines (atomic)."""
-        write_atomically(path, (json_line(entry) for entry in self.log_objects()))
+        write_atomically(path, (format_json_line(entry) for entry in self.log_objects()))
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,7 +13,16 @@ from karat.arrays import Flags, NDArray, np
 from karat.errors import InputError, OutputError
 from karat.progress import Progress, silent
 from karat.storage.output import FilePath, write_atomically
-from karat.storage.schema import Kind, Layout, listed, perhaps, record, text, whole, word_columns
+from karat.storage.schema import (
+    Kind,
+    ModelLayout,
+    integer,
+    list_of,
+    nullable,
+    record,
+    text,
+    word_columns,
+)
 from karat.storage.store import Arrays
 from karat.text.segments import map_file
 from karat.text.word_table import WordTable, word_table
@@ -26,12 +35,12 @@ VERSION = 1
 
 _RECIPE = record({"tok": text, "case": text, "stem": text})
 ABOUT: Kind = record(
-    {"order": whole(1, _kernel.MAX_ORDER), "recipe": _RECIPE},
+    {"order": integer(1, _kernel.MAX_ORDER), "recipe": _RECIPE},
     smoothing=text,
-    vocabulary=perhaps(whole(1)),
-    min_count=whole(0),
-    min_counts=perhaps(listed(whole(0))),
-    notes=listed(text),
+    vocabulary=nullable(integer(1)),
+    min_count=integer(0),
+    min_counts=nullable(list_of(integer(0))),
+    notes=list_of(text),
 )
 """The description of a model."""
 
@@ -66,11 +75,16 @@ class NgramRows(NamedTuple):
     backoff: Logarithms
 
 
-def model_layouts(order: int) -> dict[str, Layout]:
+def model_layouts(order: int) -> dict[str, ModelLayout]:
     """Return the arrays of a model; the kernel never reads beyond them, whatever they hold."""
-    longer = {f"table_{n}": Layout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)}
+    longer = {
+        f"table_{n}": ModelLayout("uint64", f"cells {n}", multiple=2) for n in range(2, order + 1)
+    }
     # Probabilities are logarithms, which rounding may take a little above 0.
-    words = {"p": Layout("float32", "words", high=1e-3), "backoff": Layout("float32", "words")}
+    words = {
+        "p": ModelLayout("float32", "words", high=1e-3),
+        "backoff": ModelLayout("float32", "words"),
+    }
     return words | longer | word_columns("words")
 
 

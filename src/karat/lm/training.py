@@ -348,12 +348,12 @@ def _estimate_length(
 
     ngrams.gather(n, p, check)
     while True:
-        some = HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))
-        if not some.size:
+        batch = HistoryContexts(*ngrams.batch(_NGRAMS_PER_BATCH))
+        if not batch.size:
             break
-        keep = some.counts >= min_count
-        probabilities, weights = rule(some, keep)
-        is_context = np.bincount(some.contexts, keep, some.size) > 0
+        keep = batch.counts >= min_count
+        probabilities, weights = rule(batch, keep)
+        is_context = np.bincount(batch.contexts, keep, batch.size) > 0
         ngrams.put(probabilities, _log10(probabilities), marked(_log10(weights), is_context), check)
         check()
     ngrams.scatter(check)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset, as_options, load_evalset
+from karat.evalset.loading import as_evalset, load_evalset, parse_options
 from karat.evalset.sets import EvalSet
 from karat.meta.agreement import check_matrix_level
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
@@ -135,14 +135,14 @@ class MetaEvaluation(Ranking):
     @property
     def size(self) -> SetSize:
         """Systems, segments, judged outputs and judges of the dimensions asked for."""
-        evalset, judged = self.evalset, self.evalset.judgements.by_people()
+        evalset, judged = self.evalset, self.evalset.judgements.without_models()
         dimensions = self.experiment.dimensions
         names = {
             part
             for dimension in dimensions
             for part in evalset.difference(dimension) or (dimension,)
         }
-        judgements = judged.where(
+        judgements = judged.select_rows(
             np.isin(judged.dimension, [judged.dimensions.index(n) for n in names])
         )
         outputs = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))
@@ -196,7 +196,7 @@ def meta_evaluate(
         progress: function that is called with the progress.
     """
     if evalset is None:
-        options = as_options(experiment.reader_options)
+        options = parse_options(experiment.reader_options)
         options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **options)

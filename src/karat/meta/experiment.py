@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from karat.errors import InputError, quoted
 from karat.evalset.formats.directory import read_toml, toml_string
-from karat.evalset.loading import as_options
+from karat.evalset.loading import parse_options
 from karat.meta.agreement import OVER
 from karat.meta.scores import SYSTEM_SCORES
 from karat.meta.views import LEVELS, check_behind
@@ -92,7 +92,7 @@ class Experiment:
             raise InputError("references are numbered from 1")
         if not 0 < self.level < 1:
             raise InputError(f"level={self.level}: expected a number between 0 and 1")
-        as_options(self.reader_options)
+        parse_options(self.reader_options)
         for item in chosen:
             check_behind(item, self.levels)
         for value in ("dimensions", "levels", "statistics", "exclude", "references"):

@@ -13,8 +13,8 @@ from karat.errors import short
 from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.judgements import (
     ADJUDICATED,
+    CHANCE_LEVEL,
     HONEST_KAPPA,
-    LEAST_CHANCE,
     MODEL,
     PERSON,
     JudgementTable,
@@ -135,7 +135,7 @@ def judge_agreement(
     given = as_evalset(given)
     remaining = given.without(*excluded) if excluded else given
     names = given.known_dimensions(dimensions)
-    parts = [(name, _split_by_kind(remaining.judgements.of_dimension(name))) for name in names]
+    parts = [(name, _split_by_kind(remaining.judgements.select_dimension(name))) for name in names]
     base = agreement_of(
         given.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
     )
@@ -295,6 +295,6 @@ def _notes(
     if any(row.identical for row in judges):
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "
-            f"of a kappa of {HONEST_KAPPA} do by chance (p < {LEAST_CHANCE}). They count as one "
+            f"of a kappa of {HONEST_KAPPA} do by chance (p < {CHANCE_LEVEL}). They count as one "
             "judge in alpha, r and ICC."
         )

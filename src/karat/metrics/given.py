@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted, short
 from karat.evalset.formats.score_files import read_scores
-from karat.evalset.given_scores import GivenScores, Offered, given_scores
+from karat.evalset.given_scores import GivenScores, Offered, make_given_scores
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Outputs, SegmentNames
 from karat.progress import Progress, silent
@@ -246,9 +246,9 @@ class ExternalScores(Metric):
         for system, places in outputs.by_system():
             scores.check_system(system)
             system_ids = ids if len(places) == len(ids) else [ids[i] for i in places.tolist()]
-            values[places] = scores.of_segments(system, system_ids, outputs.first)
+            values[places] = scores.segment_scores(system, system_ids, outputs.first)
             if self.system == "given":
-                system_scores[places] = scores.of_system(system)
+                system_scores[places] = scores.system_score(system)
         return values, system_scores
 
     def table_columns(self) -> tuple[str, ...]:
@@ -300,7 +300,7 @@ class ExternalScores(Metric):
 
     def check_used(self, system: str, total: NDArray[Any]) -> None:
         """Refuse scores that no row of a whole table has asked for."""
-        n_scores = len(self.scores_by_system.known(system)) if self.is_loaded else 0
+        n_scores = len(self.scores_by_system.present_scores(system)) if self.is_loaded else 0
         if n_scores > total[1]:
             more = f"{n_scores - int(total[1]):,} of {n_scores:,} scores of system {quoted(system)}"
             raise InputError(
@@ -359,7 +359,7 @@ def given(
         higher: whether higher scores are better.
     """
     return ExternalScores(metric=name, higher=higher).with_scores(
-        given_scores(name, scores, systems)
+        make_given_scores(name, scores, systems)
     )
 
 

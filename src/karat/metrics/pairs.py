@@ -176,7 +176,9 @@ class Pairs:
             return self
         times, texts = np.diff(self.starts), self.candidates.views("mixed").strings()
         listed = [text for text, n in zip(texts, times.tolist(), strict=True) for _ in range(n)]
-        candidates = self.candidates.beside(_kernel.Views.from_strings(listed, 0, len(listed)))
+        candidates = self.candidates.with_same_words(
+            _kernel.Views.from_strings(listed, 0, len(listed))
+        )
         starts, outputs = np.arange(len(listed) + 1), self.outputs.repeated(times)
         more = self._orders, self._first, self.check, None, outputs
         return Pairs(candidates, self.references, starts, *more)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from karat.evalset.conversion import check_free, save_evalset
 from karat.evalset.loading import load_evalset
-from karat.evalset.saving import check_free, save_evalset
 from karat.evalset.sets import EvalSet
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel

@@ -41,8 +41,8 @@ from karat.realize.slot_features import (
 from karat.realize.symbols import from_half_bytes, to_half_bytes
 from karat.realize.treebank import Treebank
 from karat.storage import schema
-from karat.storage.schema import Layout, check_arrays
-from karat.storage.store import Store, damaged, with_prefix, without_prefix
+from karat.storage.schema import ModelLayout, check_arrays
+from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 ORDER, FREQUENT = 5, 50
 """Length of the n-grams; times that a word occurs which stands for itself."""
@@ -175,10 +175,10 @@ class SlotClassifier(Generic[T]):
     ) -> SlotClassifier[T]:
         """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
         levels = {
-            "known": Layout("uint8", "bytes of features"),
-            "levels": Layout("uint8", "levels"),
+            "known": ModelLayout("uint8", "bytes of features"),
+            "levels": ModelLayout("uint8", "levels"),
         }
-        check_arrays(arrays, levels | {"exponents": Layout("int8", "rows", -100, 100)})
+        check_arrays(arrays, levels | {"exponents": ModelLayout("int8", "rows", -100, 100)})
         known = np.unpackbits(arrays["known"]).astype(bool)
         if len(known) != 1 << BITS or int(known.sum()) != len(arrays["exponents"]):
             raise ValueError("features and weights differ in number")
@@ -259,17 +259,17 @@ TRIED = 6
 EMPTY = 0.5
 """Factor on the probability of an empty slot, for what later slots see."""
 
-_KINDS = schema.listed(schema.listed(schema.text))
-_WORDS = schema.listed(schema.listed(schema.text))
-_SLOT = schema.record({"fillings": schema.listed(schema.listed(_WORDS), 1), "kinds": _KINDS})
-_TAGGER = schema.record({"fillings": schema.listed(schema.text, 1), "kinds": _KINDS})
+_KINDS = schema.list_of(schema.list_of(schema.text))
+_WORDS = schema.list_of(schema.list_of(schema.text))
+_SLOT = schema.record({"fillings": schema.list_of(schema.list_of(_WORDS), 1), "kinds": _KINDS})
+_TAGGER = schema.record({"fillings": schema.list_of(schema.text, 1), "kinds": _KINDS})
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
-        "final": schema.listed(schema.text),
-        "lemmas": schema.named(schema.text),
-        "classes": schema.record({"frequent": schema.listed(schema.text)}),
-        "slots": schema.named(_SLOT),
+        "final": schema.list_of(schema.text),
+        "lemmas": schema.mapping_of(schema.text),
+        "classes": schema.record({"frequent": schema.list_of(schema.text)}),
+        "slots": schema.mapping_of(_SLOT),
     },
     tagger=_TAGGER,
 )
@@ -370,7 +370,7 @@ class Completer:
         return about, arrays
 
     @classmethod
-    def stored(cls, store: Store) -> Completer:
+    def stored(cls, store: ModelStore) -> Completer:
         """Return the completer in a store that has its parts."""
         said, arrays = store.about, store.arrays
         if (version := said.get("version", 1)) != VERSION:

@@ -25,8 +25,8 @@ from karat.realize.grammar import (
 )
 from karat.realize.input_trees import InputTrees, Order, Orders, input_trees
 from karat.realize.treebank import Treebank
-from karat.storage.schema import check_fields, listed, real, record, text, whole
-from karat.storage.store import Store, damaged, with_prefix, without_prefix
+from karat.storage.schema import check_fields, integer, list_of, real, record, text
+from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,13 +302,13 @@ class Fergus:
         return found | with_prefix("lm_", self.lm.arrays)
 
 
-_LIMITS = {"width": whole(1, WIDEST), "beam": whole(0, WIDEST)}
+_LIMITS = {"width": integer(1, WIDEST), "beam": integer(0, WIDEST)}
 _WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
-_ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": listed(text, 1)})
+_ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": list_of(text, 1)})
 """The description of a model, beside those of its grammar and its language model."""
 
 
-def stored_fergus(store: Store) -> Fergus:
+def stored_fergus(store: ModelStore) -> Fergus:
     """Return the model in a store that its `about` and `arrays` went into."""
     grammar = stored_grammar(store)
     try:

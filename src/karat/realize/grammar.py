@@ -23,8 +23,8 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.realize.input_trees import InputTrees
 from karat.storage import schema
-from karat.storage.schema import Layout, listed, whole
-from karat.storage.store import Store, damaged
+from karat.storage.schema import ModelLayout, integer, list_of
+from karat.storage.store import ModelStore, damaged
 from karat.text.word_table import word_arrays, word_table
 
 _SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":pass", ":outer")}
@@ -142,7 +142,7 @@ def frame_text(frame: Slots) -> str:
     return " ".join([*left, "*", *(relation for relation, side in frame if side)])
 
 
-def stored_grammar(store: Store) -> Grammar:
+def stored_grammar(store: ModelStore) -> Grammar:
     """Return the grammar in a store that `about` and `arrays` of another went into."""
     try:
         about = store.about["grammar"]
@@ -167,31 +167,31 @@ def _slot(value: object, where: str) -> None:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
     schema.text(value[0], where)
-    whole(0, 1)(value[1], where)
+    integer(0, 1)(value[1], where)
 
 
 ABOUT = schema.record(
     {
-        "tags": listed(schema.text, 1),
-        "relations": listed(schema.text, 1),
-        "frames": listed(listed(_slot), 1),
-        "tag_frames": listed(listed(whole(0, 2**31 - 1))),
+        "tags": list_of(schema.text, 1),
+        "relations": list_of(schema.text, 1),
+        "frames": list_of(list_of(_slot), 1),
+        "tag_frames": list_of(list_of(integer(0, 2**31 - 1))),
     }
 )
 """The description of a grammar."""
 
 
-def _columns(about: Mapping[str, Any]) -> dict[str, Layout]:
+def _columns(about: Mapping[str, Any]) -> dict[str, ModelLayout]:
     """Return the arrays of a grammar; the kernel checks the labels of words."""
     labels = len(about["tags"]) * len(about["relations"]) - 1
     columns = {
-        "label_offsets": Layout("int64", "words + 1"),
-        "labels": Layout("int32", "labels of words"),
-        "open": Layout("int32", "open labels", 0, labels),
-        "supertag_label": Layout("int32", "supertags", 0, labels),
-        "supertag_frame": Layout("int32", "supertags", FREE, len(about["frames"]) - 1),
-        "supertag_count": Layout("int32", "supertags", 0),
-        "supertag_left": Layout("int32", "supertags", 0),
+        "label_offsets": ModelLayout("int64", "words + 1"),
+        "labels": ModelLayout("int32", "labels of words"),
+        "open": ModelLayout("int32", "open labels", 0, labels),
+        "supertag_label": ModelLayout("int32", "supertags", 0, labels),
+        "supertag_frame": ModelLayout("int32", "supertags", FREE, len(about["frames"]) - 1),
+        "supertag_count": ModelLayout("int32", "supertags", 0),
+        "supertag_left": ModelLayout("int32", "supertags", 0),
     }
     return columns | schema.word_columns("words")
 

@@ -26,8 +26,8 @@ from karat.realize.orthography import (
     train_capitals,
 )
 from karat.realize.treebank import Treebank
-from karat.storage.schema import Layout, check_arrays
-from karat.storage.store import Store, damaged
+from karat.storage.schema import ModelLayout, check_arrays
+from karat.storage.store import ModelStore, damaged
 
 if TYPE_CHECKING:
     from karat.realize.ordering import OrderingModel
@@ -103,7 +103,7 @@ class Inflection:
         progress(1, 2, "inflection")
         # Rounded as it is stored, so that a model is the same before and after.
         made = cls(train_inflector(bank), capitals, spacing)
-        return cls.stored(Store(bank.name, *made.parts()))
+        return cls.stored(ModelStore(bank.name, *made.parts()))
 
     def with_forms(self, bank: Treebank) -> Treebank:
         """Return a treebank with forms guessed by its trees instead of its words."""
@@ -131,11 +131,13 @@ class Inflection:
         return {"karat": __version__}, arrays
 
     @classmethod
-    def stored(cls, store: Store) -> Inflection:
+    def stored(cls, store: ModelStore) -> Inflection:
         """Return the model in a store that has its parts."""
         arrays = store.arrays
         try:
-            check_arrays(arrays, {n: Layout("uint8", f"bytes of {n}") for n in ("table", "fused")})
+            check_arrays(
+                arrays, {n: ModelLayout("uint8", f"bytes of {n}") for n in ("table", "fused")}
+            )
             table = FormTable.of_text(_as_text(arrays["table"]))
             by_tree, by_neighbours, capitals, spaces = (
                 LogLinear.stored(name, arrays)

@@ -30,7 +30,7 @@ from karat.realize.symbols import (
     symbols,
     to_half_bytes,
 )
-from karat.storage.schema import Layout, check_arrays
+from karat.storage.schema import ModelLayout, check_arrays
 
 Weights = NDArray[np.float32]
 _Split = tuple[Ints, Ints]  # the trees that a classifier learns from, and those that it labels
@@ -106,10 +106,10 @@ class Classifier:
         cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
     ) -> Classifier:
         """Return a stored classifier; a ValueError or KeyError if its arrays do not fit."""
-        columns = {f"known_{n}": Layout("uint8", "bytes of features")}
+        columns = {f"known_{n}": ModelLayout("uint8", "bytes of features")}
         for kind in names:
-            columns[f"labels_{n}_{kind}_exponents"] = Layout("int8", "rows", -100, 100)
-            columns[f"labels_{n}_{kind}_levels"] = Layout("uint8", f"levels of {kind}")
+            columns[f"labels_{n}_{kind}_exponents"] = ModelLayout("int8", "rows", -100, 100)
+            columns[f"labels_{n}_{kind}_levels"] = ModelLayout("uint8", f"levels of {kind}")
         check_arrays(arrays, columns)
         known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
         check_power_of_two(len(known), "features")

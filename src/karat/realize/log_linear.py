@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import quick_exp
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.realize.symbols import symbols as ordering_symbols
-from karat.storage.schema import Layout, check_arrays
+from karat.storage.schema import ModelLayout, check_arrays
 
 Keys = NDArray[np.uint64]
 
@@ -146,8 +146,8 @@ class LogLinear:
     def stored(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> LogLinear:
         """Return a stored model; a ValueError if its arrays do not fit."""
         columns = {
-            f"{name}_keys": Layout("uint64", f"features of {name}"),
-            f"{name}_weights": Layout("float16", f"features of {name}", -1e4, 1e4),
+            f"{name}_keys": ModelLayout("uint64", f"features of {name}"),
+            f"{name}_weights": ModelLayout("float16", f"features of {name}", -1e4, 1e4),
         }
         check_arrays(arrays, columns)
         keys = arrays[f"{name}_keys"]

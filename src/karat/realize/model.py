@@ -46,7 +46,7 @@ from karat.settings import check_count
 from karat.storage import schema
 from karat.storage.output import FilePath, as_path
 from karat.storage.store import (
-    Store,
+    ModelStore,
     content_digest,
     damaged,
     read_store,
@@ -459,9 +459,9 @@ def _lacking_lemmas(bank: Treebank) -> tuple[str, ...]:
 
 _ABOUT = schema.record(
     {
-        "parts": schema.named(schema.named(schema.anything), 1),
-        "same": schema.named(schema.text),
-        "treebank": schema.named(schema.whole(0)),
+        "parts": schema.mapping_of(schema.mapping_of(schema.anything), 1),
+        "same": schema.mapping_of(schema.text),
+        "treebank": schema.mapping_of(schema.integer(0)),
     }
 )
 """The description of a model; its parts have schemas of their own."""
@@ -479,11 +479,11 @@ def open_realizer(path: FilePath) -> RealizerModel:
         for name, other in store.about["same"].items():
             if other in store.arrays:
                 store.arrays[name] = store.arrays[other]
-        schema.check_arrays(store.arrays, {"seen": schema.Layout("uint64", "sentences")})
+        schema.check_arrays(store.arrays, {"seen": schema.ModelLayout("uint64", "sentences")})
     except ValueError as error:
         raise damaged(store.name, str(error)) from error
     parts = {
-        name: Store(store.name, about, without_prefix(f"{name}.", store.arrays))
+        name: ModelStore(store.name, about, without_prefix(f"{name}.", store.arrays))
         for name, about in store.about["parts"].items()
     }
     ordering = {}

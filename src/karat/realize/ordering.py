@@ -25,20 +25,24 @@ from karat.realize.symbols import (
 )
 from karat.realize.treebank import Treebank
 from karat.storage import schema
-from karat.storage.store import Store, damaged, with_prefix, without_prefix
+from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
 
 BEAM, ALTERNATIVES = 64, 8
 """Width of the search, and number of orders kept of a subtree; training has less."""
 BLOCK = 64  # weights that share an exponent when they are stored
 BATCH = 256  # trees between two reports of progress
 
-_LABELS = {"pass": schema.whole(0, 9), "kind": schema.text, "names": schema.listed(schema.text, 1)}
+_LABELS = {
+    "pass": schema.integer(0, 9),
+    "kind": schema.text,
+    "names": schema.list_of(schema.text, 1),
+}
 _ABOUT = schema.record(
     {
         "inputs": schema.text,
         "lm_weight": schema.real(-1e6, 1e6),
-        "labels": schema.listed(schema.record(_LABELS)),
-        "trained": schema.named(schema.anything),
+        "labels": schema.list_of(schema.record(_LABELS)),
+        "trained": schema.mapping_of(schema.anything),
     }
 )
 """The description of a model, beside that of its language model."""
@@ -103,7 +107,7 @@ class OrderingModel:
         return about, arrays | with_prefix("lm_", self.language_model.arrays)
 
     @classmethod
-    def stored(cls, store: Store) -> OrderingModel:
+    def stored(cls, store: ModelStore) -> OrderingModel:
         """Return the model in a store that has its parts."""
         said, arrays = store.about, store.arrays
         try:

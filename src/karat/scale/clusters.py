@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from karat import __version__
-from karat.arrow.engines import Engine
-from karat.arrow.pieces import Piece
+from karat.arrow.jobs import Engine
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, MetricError, MissingExtra, short
 from karat.progress import n_threads
 from karat.settings import setting
@@ -40,8 +40,10 @@ class Cluster(Engine):
         """Check the settings."""
         super().__post_init__()
         if self.address is not None and self.workers is not None:
-            told = "address and workers are both given, but a running cluster has its own workers"
-            raise MetricError(f"{self.name}: {told}: leave one out")
+            problem = (
+                "address and workers are both given, but a running cluster has its own workers"
+            )
+            raise MetricError(f"{self.name}: {problem}: leave one out")
 
     def local_workers(self, pieces: int) -> int:
         """Return the number of workers to start for so many pieces."""
@@ -49,9 +51,9 @@ class Cluster(Engine):
 
     # ---------------------------------------------------------------------------------- failures
 
-    def unreachable(self, why: str) -> InputError:
+    def unreachable(self, reason: str) -> InputError:
         """Return the error for an address that cannot be used."""
-        return InputError(f"{self.title} at {self.address}: {why}: is it running there?")
+        return InputError(f"{self.title} at {self.address}: {reason}: is it running there?")
 
     def not_started(self, error: BaseException | str) -> InputError:
         """Return the error for a cluster that did not start."""
@@ -59,26 +61,26 @@ class Cluster(Engine):
             return self.unreachable(first_line(error))
         return InputError(f"{self.title} does not start on this machine: {first_line(error)}")
 
-    def lost_workers(self, piece: Piece) -> InputError:
+    def lost_workers(self, piece: TablePiece) -> InputError:
         """Return the error for a piece whose workers died ATTEMPTS times."""
         return InputError(
             f"{place_of(piece)}: {ATTEMPTS} {self.title} workers died on this piece, most likely "
             "for lack of memory: use fewer workers, or give them more memory"
         )
 
-    def failed(self, piece: Piece | None, error: str) -> InputError:
+    def failed(self, piece: TablePiece | None, error: str) -> InputError:
         """Return the error for work that raised one, on a piece if it is known."""
-        where = f"{place_of(piece)}: " if piece else ""
+        location = f"{place_of(piece)}: " if piece else ""
         return InputError(
-            f"{where}a {self.title} worker failed: {error} (every worker needs Karat "
+            f"{location}a {self.title} worker failed: {error} (every worker needs Karat "
             f"{__version__}, its extras and the same files)"
         )
 
     def gone(self) -> InputError:
         """Return the error for a cluster that ended before the work did."""
-        where = "on this machine" if self.address is None else f"at {self.address}"
-        told = f"{self.title} {where} went away before the work was done"
-        return InputError(f"{told}: start it again")
+        location = "on this machine" if self.address is None else f"at {self.address}"
+        problem = f"{self.title} {location} went away before the work was done"
+        return InputError(f"{problem}: start it again")
 
 
 def first_line(error: BaseException | str) -> str:
@@ -87,7 +89,7 @@ def first_line(error: BaseException | str) -> str:
     return short(lines[0]).rstrip(".")
 
 
-def place_of(piece: Piece) -> str:
+def place_of(piece: TablePiece) -> str:
     """Return the file and the first row of a piece, for messages."""
     return f"{piece.name}, from row {piece.first + 1:,}"
 
@@ -98,13 +100,13 @@ def import_extra(module: str, title: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         if error.name and error.name.partition(".")[0] != module.partition(".")[0]:
-            told = f"{title} cannot be used, because {error.name} is not installed"
+            problem = f"{title} cannot be used, because {error.name} is not installed"
         else:
-            told = f"{title} is not installed"
-        raise MissingExtra(f"{told}: pip install 'karat[{extra}]'") from error
+            problem = f"{title} is not installed"
+        raise MissingExtra(f"{problem}: pip install 'karat[{extra}]'") from error
 
 
-def absolute(piece: Piece) -> Piece:
+def absolute(piece: TablePiece) -> TablePiece:
     """Return a piece that workers find from any working directory."""
     if "://" in piece.path:
         return piece
@@ -112,38 +114,38 @@ def absolute(piece: Piece) -> Piece:
 
 
 def check_listening(cluster: Cluster, places: str) -> None:
-    """Refuse an address, `host:port` or several with commas, at which nobody listens."""
-    why = "no host:port"
+    """Require a listener at an address, `host:port` or several with commas."""
+    reason = "no host:port"
     for place in places.split(","):
         host, _, port = place.rpartition(":")
         if not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 1 << 16):
             raise cluster.unreachable(f"expected host:port, found {short(place)}")
-        why = _why_not(host.strip("[]"), int(port))
-        if not why:
+        reason = _why_not(host.strip("[]"), int(port))
+        if not reason:
             return
-    raise cluster.unreachable(why)
+    raise cluster.unreachable(reason)
 
 
 def _why_not(host: str, port: int) -> str:
-    """Return why nobody can be reached; nothing if somebody listens.
+    """Explain why no connection is possible; "" if there is a listener.
 
     A DNS lookup can block, so it runs in its own thread.
     """
-    found = [f"no answer in {ANSWER_SECONDS:.0f} seconds"]
+    reasons = [f"no answer in {ANSWER_SECONDS:.0f} seconds"]
 
     def connect() -> None:
         try:
             socket.create_connection((host, port), ANSWER_SECONDS).close()
-            found.append("")
+            reasons.append("")
         except TimeoutError:
             pass
         except OSError as error:
-            found.append((error.strerror or str(error)).lower())
+            reasons.append((error.strerror or str(error)).lower())
 
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
     thread.join(ANSWER_SECONDS)
-    return found[-1]
+    return reasons[-1]
 
 
 def on_this_machine(address: str) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.engines import Report, Work
-from karat.arrow.pieces import Piece
+from karat.arrow.jobs import EngineWork, Report
+from karat.arrow.pieces import TablePiece
 from karat.progress import interrupts_later
 from karat.scale.clusters import (
     ANSWER_SECONDS,
@@ -160,7 +160,7 @@ class DaskRunner:
         self._started = started
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield results as they come; some pieces for each worker are under way."""
         waiting = iter(enumerate(pieces))
@@ -217,7 +217,7 @@ class DaskRunner:
         threads: int = sum(self._client.nthreads().values())
         return max(_LEAST_WINDOW, 2 * threads)
 
-    def _check(self, future: Any, piece: Piece, result: Any) -> None:
+    def _check(self, future: Any, piece: TablePiece, result: Any) -> None:
         if future.status == "error":
             error = result[1]
             if isinstance(error, self._distributed.KilledWorker):

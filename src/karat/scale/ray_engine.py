@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.engines import Report, Work
-from karat.arrow.pieces import Piece
+from karat.arrow.jobs import EngineWork, Report
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError
 from karat.progress import interrupts_later
 from karat.scale.clusters import (
@@ -66,11 +66,11 @@ class Ray(Cluster):
 
     def _check_session(self, ray: Any) -> None:
         """Refuse a session that is not what the settings ask for."""
-        told = "this process has a Ray session already"
+        problem = "this process has a Ray session already"
         if self.workers is not None:
-            raise InputError(f"{told}, which has its own workers: leave workers out")
+            raise InputError(f"{problem}, which has its own workers: leave workers out")
         if self.address not in (None, "auto", head_of(ray)):
-            raise InputError(f"{told}, not at {self.address}: leave the address out, or end it")
+            raise InputError(f"{problem}, not at {self.address}: leave the address out, or end it")
 
     def _start(self, ray: Any, pieces: int) -> None:
         if self.address is not None and self.address != "auto":
@@ -91,8 +91,8 @@ class Ray(Cluster):
                 "object_store_memory": _STORE_BYTES,
                 "_node_ip_address": _LOOPBACK,
             }
-        here = {"_node_ip_address": _LOOPBACK} if on_this_machine(self.address) else {}
-        return {"address": self.address, **({} if "://" in self.address else here)}
+        local_node = {"_node_ip_address": _LOOPBACK} if on_this_machine(self.address) else {}
+        return {"address": self.address, **({} if "://" in self.address else local_node)}
 
 
 @contextmanager
@@ -111,13 +111,13 @@ def _environment() -> Iterator[None]:
 def _silent_errors() -> Iterator[None]:
     """Send standard error to nowhere, also that of compiled code."""
     sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
         os.close(nowhere)
 
 
@@ -164,13 +164,13 @@ class RayRunner:
         self._window, self._next_look = _LEAST_WINDOW, 0.0
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield results as they come; a few pieces for each worker are under way."""
         ray, waiting = self._ray, iter(enumerate(pieces))
         flying: dict[Any, int] = {}
 
-        def work_on(piece: Piece) -> T:  # Ray takes no partial functions
+        def work_on(piece: TablePiece) -> T:  # Ray takes no partial functions
             return work(piece)
 
         task = ray.remote(work_on).options(
@@ -183,14 +183,14 @@ class RayRunner:
                 if not flying:
                     return
                 done, _ = ray.wait(list(flying), num_returns=1, timeout=_WAIT_SECONDS)
-                for one in done:
-                    at = flying.pop(one)
-                    yield at, self._result(one, pieces[at])
-                done = one = None
+                for reference in done:
+                    at = flying.pop(reference)
+                    yield at, self._result(reference, pieces[at])
+                done = reference = None
         finally:
             with suppress(Exception):  # of a cluster that went away
-                for one in flying:
-                    ray.cancel(one, force=True)
+                for reference in flying:
+                    ray.cancel(reference, force=True)
 
     def _submit(self, task: Any, waiting: Iterator[Any], flying: dict[Any, int]) -> None:
         """Submit pieces until twice as many are under way as there are processors."""
@@ -216,7 +216,7 @@ class RayRunner:
         self._window = max(_LEAST_WINDOW, 2 * processors)
         self._next_look = time.monotonic() + _LOOK_SECONDS
 
-    def _result(self, done: Any, piece: Piece) -> Any:
+    def _result(self, done: Any, piece: TablePiece) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(done)
@@ -224,7 +224,7 @@ class RayRunner:
             raise self._engine.lost_workers(piece) from error
         except errors.RayTaskError as error:
             cause = error.cause
-            told = f"{type(cause).__name__}: {first_line(cause)}"
-            raise self._engine.failed(piece, told) from error
+            problem = f"{type(cause).__name__}: {first_line(cause)}"
+            raise self._engine.failed(piece, problem) from error
         except (errors.RayError, OSError) as error:
             raise self._engine.gone() from error

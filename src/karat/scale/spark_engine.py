@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrow.engines import Report, Work
-from karat.arrow.pieces import Piece
+from karat.arrow.jobs import EngineWork, Report
+from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, MetricError, MissingExtra, quoted
 from karat.progress import interrupts_later
 from karat.scale.clusters import (
@@ -55,7 +55,7 @@ class SparkRunner:
         self._looked = time.monotonic()
 
     def run(
-        self, work: Work[T], pieces: Sequence[Piece], report: Report | None = None
+        self, work: EngineWork[T], pieces: Sequence[TablePiece], report: Report | None = None
     ) -> Iterator[tuple[int, T]]:
         """Yield results as they come.
 
@@ -66,7 +66,7 @@ class SparkRunner:
         arrived = self._context.accumulator([], Delivered())
         problems: list[Problem] = []
 
-        def work_on(item: tuple[int, Piece]) -> None:
+        def work_on(item: tuple[int, TablePiece]) -> None:
             arrived.add([outcome_of(work, *item)])
 
         def run_job() -> None:
@@ -111,7 +111,7 @@ class SparkRunner:
             except InputError as error:
                 raise self._engine.gone() from error
 
-    def _error(self, problems: list[Problem], pieces: Sequence[Piece]) -> Exception:
+    def _error(self, problems: list[Problem], pieces: Sequence[TablePiece]) -> Exception:
         reason, at = problems[0] if problems else ("gone", None)
         piece = None if at is None else pieces[at]
         if reason == "gone":
@@ -121,7 +121,7 @@ class SparkRunner:
         return self._engine.failed(piece, first_line(reason))
 
 
-def outcome_of(work: Work[T], at: int, piece: Piece) -> tuple[int, T | None, str]:
+def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T | None, str]:
     """Return the place of a piece and the result of its work, or the error that it raised.
 
     A task that fails would be tried again, and Spark would tell of it in Java's words.
@@ -164,9 +164,9 @@ def reason_of(error: BaseException) -> str:
     inside = [i for i, line in enumerate(lines) if "Traceback (most recent call last)" in line]
     if inside:  # of Python, in a worker: its last line says what it was
         for line in lines[inside[0] + 1 :]:
-            found = _RAISED.match(line.strip()) if not line.startswith("  ") else None
-            if found:
-                return found.group(1)
+            match = _RAISED.match(line.strip()) if not line.startswith("  ") else None
+            if match:
+                return match.group(1)
     if _DIED.search(text):
         return "died"
     causes = [line.partition("Exception: ")[2] for line in lines if "Exception: " in line]
@@ -198,40 +198,42 @@ class Spark(Cluster):
         """Return the engine that `spark:setting=value,…` describes; `spark.*` are settings, too."""
         head, _, rest = text.partition(":")
         items = [item.strip() for item in rest.split(",") if item.strip()]
-        own = ",".join(item for item in items if not item.startswith("spark."))
+        karat_items = ",".join(item for item in items if not item.startswith("spark."))
         more = [item.partition("=") for item in items if item.startswith("spark.")]
-        found = parse_settings(cls, f"{head}:{own}" if own else head)
-        return found.with_options({key.strip(): value.strip() for key, _, value in more})
+        engine = parse_settings(cls, f"{head}:{karat_items}" if karat_items else head)
+        return engine.with_options({key.strip(): value.strip() for key, _, value in more})
 
     def _written(self, value: Callable[[str], str]) -> str:
         if not self.conf:
             return super()._written(value)
-        own = replace(self, conf=())._written(value)
-        return own + ("," if ":" in own else ":") + ",".join(self.conf)
+        text = replace(self, conf=())._written(value)
+        return text + ("," if ":" in text else ":") + ",".join(self.conf)
 
     def with_options(self, options: Mapping[str, str]) -> Spark:
         """Return the engine with other settings; `spark.*` are handed to Spark."""
         if "conf" in options:
             raise MetricError("spark: give Spark's own settings by their full names, spark.…=…")
-        own = {key: value for key, value in options.items() if not key.startswith("spark.")}
-        more = tuple(f"{key}={options[key]}" for key in options if key not in own)
-        found = super().with_options(own)
-        return replace(found, conf=(*self.conf, *more)) if isinstance(found, Spark) else self
+        karat_options = {
+            key: value for key, value in options.items() if not key.startswith("spark.")
+        }
+        more = tuple(f"{key}={options[key]}" for key in options if key not in karat_options)
+        engine = super().with_options(karat_options)
+        return replace(engine, conf=(*self.conf, *more)) if isinstance(engine, Spark) else self
 
     def settings_for(self, workers: int, folder: str) -> dict[str, str]:
         """Return all settings that Spark gets."""
         master = self.address or f"local[{workers},{ATTEMPTS}]"
-        found = {"spark.master": master, **_QUIET}
+        settings = {"spark.master": master, **_QUIET}
         if self.address is None or on_this_machine(self.address):
-            found.update(_LOOPBACK)
+            settings.update(_LOOPBACK)
         if self.address is None:
-            found.update({"spark.local.dir": folder, "spark.driver.memory": "1g"})
+            settings.update({"spark.local.dir": folder, "spark.driver.memory": "1g"})
         for item in self.conf:
             key, equals, value = item.partition("=")
             if not (key.startswith("spark.") and equals):
                 raise MetricError(f"spark: conf {quoted(item)}: expected spark.…=value")
-            found[key] = value
-        return found
+            settings[key] = value
+        return settings
 
     @contextmanager
     def running(self, pieces: int) -> Iterator[SparkRunner]:
@@ -250,9 +252,9 @@ class Spark(Cluster):
         home = os.environ.get("JAVA_HOME")
         java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
         if java is None:
-            where = f" in JAVA_HOME={home}" if home else ""
+            location = f" in JAVA_HOME={home}" if home else ""
             raise MissingExtra(
-                f"Spark needs Java 17 or later, and there is no java{where}: install it"
+                f"Spark needs Java 17 or later, and there is no java{location}: install it"
             )
         address = self.address or ""
         if address.startswith("sc://"):

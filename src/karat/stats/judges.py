@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from karat.arithmetic import log1p, power
 from karat.arrays import ArrayLike, Floats, NDArray, np
 from karat.errors import InputError, quoted
-from karat.evalset.judgements import LEAST_CHANCE, identical_judges, merge_judges
+from karat.evalset.judgements import CHANCE_LEVEL, identical_judges, merge_judges
 from karat.stats.correlation import pearson, quotient, why_undefined
 
 Positions = NDArray[np.intp]
@@ -335,7 +335,7 @@ def _is_stuck(judge_values: Floats, other_values: Floats) -> bool:
         return False
     known_values = other_values[~np.isnan(other_values)]
     share = np.unique(known_values, return_counts=True)[1].max() / len(known_values)
-    return bool(power(share, len(judge_values)) < LEAST_CHANCE)
+    return bool(power(share, len(judge_values)) < CHANCE_LEVEL)
 
 
 def _flag_outlier(standing: Standing, everyone: Floats) -> Standing:

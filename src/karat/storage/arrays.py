@@ -15,9 +15,9 @@ from karat.arrays import NDArray, np
 from karat.errors import InputError
 from karat.storage.output import temporary_file, writing_temporary
 
-MOST = 1 << 60
+MAX_MEMORY = 1 << 60
 """Bytes that no machine has."""
-LEAST = 1 << 26
+MIN_MEMORY = 1 << 26
 """Bytes below which no limit can be kept: Python and its modules take about as much."""
 
 
@@ -25,12 +25,12 @@ def as_memory(memory: int | None, least: int | None = None) -> int:
     """Return the limit in bytes: a quarter of this machine's memory, unless it is given."""
     if memory is None:
         return quarter_of_memory()
-    least = LEAST if least is None else least
+    least = MIN_MEMORY if least is None else least
     if memory < least:
         enough = math.ceil(least / 2**30 * 1000) / 1000
-        found = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
-        raise InputError(f"{found}: expected at least {enough} GB ({least:,} bytes)")
-    return min(memory, MOST)
+        problem = f"memory of {memory / 2**30:.4g} GB ({memory:,} bytes)"
+        raise InputError(f"{problem}: expected at least {enough} GB ({least:,} bytes)")
+    return min(memory, MAX_MEMORY)
 
 
 def quarter_of_memory() -> int:
@@ -67,7 +67,7 @@ class FileArray(NamedTuple):
 
     size: int
     file: int
-    """The number of the file; whoever made it closes it."""
+    """The file descriptor; its owner closes it."""
 
     def mapped(self) -> NDArray[Any]:
         """Return the array, mapped; it stays when the file is closed."""
@@ -79,12 +79,12 @@ Stored = NDArray[Any] | FileArray
 
 
 def npy_header(array: Stored) -> bytes:
-    """Return what stands before the numbers."""
+    """Return the header of an array in the NPY format."""
     head = io.BytesIO()
     kind = "<u8" if isinstance(array, FileArray) else _little(array.dtype).str
     shape = (array.size,) if isinstance(array, FileArray) else array.shape
-    said = {"descr": kind, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(head, said)
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, header)
     return head.getvalue()
 
 
@@ -113,8 +113,8 @@ def npy_size(array: Stored) -> int:
 
 
 def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    found: np.dtype[Any] = dtype.newbyteorder("<")
-    return found
+    little_endian: np.dtype[Any] = dtype.newbyteorder("<")
+    return little_endian
 
 
 class ArrayFile:
@@ -154,16 +154,16 @@ class ArrayFile:
     def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return rows in memory of their own."""
         stop = self._rows if stop is None else min(stop, self._rows)
-        found = np.empty((stop - start, *self._shape), dtype=self.dtype)
+        rows = np.empty((stop - start, *self._shape), dtype=self.dtype)
         with self._lock, writing_temporary(self.purpose):
             self._file.seek(start * self._bytes)
-            left = found.reshape(-1).view(np.uint8).data if found.size else memoryview(b"")
+            left = rows.reshape(-1).view(np.uint8).data if rows.size else memoryview(b"")
             while left:
                 got = self._file.readinto(left)  # type: ignore[attr-defined]
                 if not got:
                     raise OSError("the file was cut short")
                 left = left[got:]
-        return found
+        return rows
 
     def mapped(self) -> NDArray[Any]:
         """Return all rows, mapped; rows that are written later are not in it."""

@@ -22,10 +22,10 @@ _PIECE = 1 << 22  # bytes that are read together
 
 def bytes_digest(*pieces: bytes | memoryview | Any) -> str:
     """Return the digest of bytes, as if the pieces were one."""
-    whole = sha256()
+    hasher = sha256()
     for piece in pieces:
-        whole.update(piece)
-    return whole.hexdigest()[:DIGITS]
+        hasher.update(piece)
+    return hasher.hexdigest()[:DIGITS]
 
 
 def text_digest(text: str) -> str:
@@ -60,11 +60,11 @@ def _plain_bytes(array: NDArray[Any]) -> bytes:
 
 def file_sha256(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file's bytes, which are read piece by piece."""
-    whole = sha256()
+    hasher = sha256()
     with open(path, "rb") as file:
         while piece := file.read(_PIECE):
-            whole.update(piece)
-    return whole.hexdigest()
+            hasher.update(piece)
+    return hasher.hexdigest()
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
@@ -77,8 +77,8 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 def files_digest(paths: Sequence[Path]) -> str:
     """Return the digest of several files in their order, whatever their names are."""
-    whole = [bytes.fromhex(_file_sha256(*_stamp(path))) for path in paths]
-    return bytes_digest(*whole)
+    digests = [bytes.fromhex(_file_sha256(*_stamp(path))) for path in paths]
+    return bytes_digest(*digests)
 
 
 def archive_digest(checksums: Iterable[tuple[str, int]]) -> str:

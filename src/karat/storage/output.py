@@ -29,15 +29,15 @@ def writing_temporary(purpose: str) -> Iterator[None]:
         yield
     except OSError as error:
         place = tempfile.tempdir  # None if none was found
-        where = "a temporary file" if place is None else f"to the temporary folder {place}"
+        location = "a temporary file" if place is None else f"to the temporary folder {place}"
         do = "let TMPDIR name a folder that can be written to and has room"
         do = do if place is None else f"free some space there, or {do}"
-        told = f"cannot write {where} ({purpose}): {error.strerror or error}; {do}"
-        raise OutputError(told) from error
+        message = f"cannot write {location} ({purpose}): {error.strerror or error}; {do}"
+        raise OutputError(message) from error
 
 
 def temporary_file(purpose: str) -> IO[bytes]:
-    """Return an open file without a name; whoever asks for it closes it."""
+    """Return an open file without a name; the caller closes it."""
     with writing_temporary(purpose):
         return tempfile.TemporaryFile()
 
@@ -207,8 +207,8 @@ def check_writable(path: FilePath) -> None:
 def check_local(path: FilePath) -> None:
     """Refuse an address such as s3://bucket/file, which would become a folder of that name."""
     if "://" in str(path):
-        told = "is an address: results are written to files of this machine"
-        raise OutputError(f"{path} {told}; name a file or a mounted folder")
+        problem = "is an address: results are written to files of this machine"
+        raise OutputError(f"{path} {problem}; name a file or a mounted folder")
 
 
 def write_atomically(path: FilePath, text: str | bytes | Iterable[str | bytes]) -> None:
@@ -294,8 +294,8 @@ def _replacement(target: str) -> Iterator[IO[bytes]]:
         os.replace(temporary, target)
 
 
-def as_path(name: str, given: str | PathLike[str]) -> Path:
+def as_path(name: str, path: str | PathLike[str]) -> Path:
     """Return the path of a parameter; what is no path is refused."""
-    if not isinstance(given, str | PathLike):
-        raise InputError(f"{name}={quoted(given)}: expected the path of a file")
-    return Path(given)
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"{name}={quoted(path)}: expected the path of a file")
+    return Path(path)

@@ -19,29 +19,29 @@ from karat.errors import quoted, short
 # ------------------------------------------------------------------------------ fields of a text
 
 Kind = Callable[[object, str], None]
-"""Raises a ValueError if a value is not of the kind; the second argument says where it stands."""
+"""Raises a ValueError if a value is not of the kind; the second argument is its location."""
 
 
-def _expect(good: bool, value: object, where: str, expected: str) -> None:
-    if not good:
-        raise ValueError(f"{short(where)}: found {quoted(value)}, expected {expected}")
+def _expect(is_valid: bool, value: object, location: str, expected: str) -> None:
+    if not is_valid:
+        raise ValueError(f"{short(location)}: found {quoted(value)}, expected {expected}")
 
 
-def text(value: object, where: str) -> None:
+def text(value: object, location: str) -> None:
     """A string of no great length."""
-    _expect(isinstance(value, str) and len(value) <= 10_000, value, where, "a short string")
+    _expect(isinstance(value, str) and len(value) <= 10_000, value, location, "a short string")
 
 
-def anything(value: object, where: str) -> None:
+def anything(value: object, location: str) -> None:
     """Any value: it is kept and never used."""
 
 
-def whole(low: int, high: int = 2**53) -> Kind:
+def integer(low: int, high: int = 2**53) -> Kind:
     """A whole number within bounds, both included."""
 
-    def check(value: object, where: str) -> None:
-        good = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        _expect(good, value, where, f"a whole number from {low:,} to {high:,}")
+    def check(value: object, location: str) -> None:
+        is_valid = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        _expect(is_valid, value, location, f"a whole number from {low:,} to {high:,}")
 
     return check
 
@@ -49,45 +49,45 @@ def whole(low: int, high: int = 2**53) -> Kind:
 def real(low: float = -1e300, high: float = 1e300) -> Kind:
     """A finite number within bounds, both included."""
 
-    def check(value: object, where: str) -> None:
+    def check(value: object, location: str) -> None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        good = is_number and low <= value <= high  # type: ignore[operator]
-        _expect(good, value, where, f"a number from {low:g} to {high:g}")
+        is_valid = is_number and low <= value <= high  # type: ignore[operator]
+        _expect(is_valid, value, location, f"a number from {low:g} to {high:g}")
 
     return check
 
 
-def truth(value: object, where: str) -> None:
+def boolean(value: object, location: str) -> None:
     """True or false."""
-    _expect(isinstance(value, bool), value, where, "true or false")
+    _expect(isinstance(value, bool), value, location, "true or false")
 
 
-def perhaps(kind: Kind) -> Kind:
+def nullable(kind: Kind) -> Kind:
     """A value of a kind, or null."""
     return lambda value, where: None if value is None else kind(value, where)
 
 
-def listed(kind: Kind, least: int = 0) -> Kind:
+def list_of(kind: Kind, least: int = 0) -> Kind:
     """A list whose items are of a kind."""
 
-    def check(value: object, where: str) -> None:
+    def check(value: object, location: str) -> None:
         items = value if isinstance(value, list | tuple) else None
-        good = items is not None and len(items) >= least
-        _expect(good, value, where, f"a list of at least {least}" if least else "a list")
+        is_valid = items is not None and len(items) >= least
+        _expect(is_valid, value, location, f"a list of at least {least}" if least else "a list")
         for i, item in enumerate(items or ()):
-            kind(item, f"{where}[{i}]")
+            kind(item, f"{location}[{i}]")
 
     return check
 
 
-def named(kind: Kind, least: int = 0) -> Kind:
+def mapping_of(kind: Kind, least: int = 0) -> Kind:
     """An object whose members, whatever their names, are of a kind."""
 
-    def check(value: object, where: str) -> None:
+    def check(value: object, location: str) -> None:
         members = value if isinstance(value, Mapping) else None
-        _expect(members is not None and len(members) >= least, value, where, "an object")
+        _expect(members is not None and len(members) >= least, value, location, "an object")
         for name, item in (members or {}).items():
-            kind(item, f"{where}.{name}")
+            kind(item, f"{location}.{name}")
 
     return check
 
@@ -95,14 +95,14 @@ def named(kind: Kind, least: int = 0) -> Kind:
 def record(fields: Mapping[str, Kind], **optional: Kind) -> Kind:
     """An object with such members; the optional ones may be missing, others are not looked at."""
 
-    def check(value: object, where: str) -> None:
+    def check(value: object, location: str) -> None:
         members = value if isinstance(value, Mapping) else {}
-        _expect(isinstance(value, Mapping), value, where, "an object")
+        _expect(isinstance(value, Mapping), value, location, "an object")
         for name, kind in {**fields, **optional}.items():
             if name in members:
-                kind(members[name], f"{where}.{name}")
+                kind(members[name], f"{location}.{name}")
             elif name in fields:
-                raise ValueError(f"{short(where)}: expected a member {quoted(name)}")
+                raise ValueError(f"{short(location)}: expected a member {quoted(name)}")
 
     return check
 
@@ -115,7 +115,7 @@ def check_fields(about: object, kind: Kind) -> None:
 # --------------------------------------------------------------------------------------- arrays
 
 
-class Layout(NamedTuple):
+class ModelLayout(NamedTuple):
     """The layout of a stored array: its type, its length and the range of its values.
 
     Lengths are names: two arrays of length `words` are equally long, and one of `words + 1` has one
@@ -133,7 +133,7 @@ class Layout(NamedTuple):
 _BLOCK = 1 << 20  # values that are looked at together
 
 
-def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layout]) -> None:
+def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, ModelLayout]) -> None:
     """Raise a ValueError if arrays are missing, or do not fit their columns or each other."""
     lengths: dict[str, int] = {}
     for name, column in columns.items():
@@ -143,26 +143,26 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], columns: Mapping[str, Layou
 
 
 def _check_shape(
-    name: str, found: NDArray[Any] | None, column: Layout, lengths: dict[str, int]
+    name: str, array: NDArray[Any] | None, column: ModelLayout, lengths: dict[str, int]
 ) -> None:
     sides = column.length.split(" x ")
-    if found is None or found.dtype != np.dtype(column.dtype) or found.ndim != len(sides):
+    if array is None or array.dtype != np.dtype(column.dtype) or array.ndim != len(sides):
         shape = "" if len(sides) == 1 else f" with {len(sides)} dimensions"
         raise ValueError(f"expected an array {quoted(name)} of {column.dtype}{shape}")
-    for said, size in zip(sides, found.shape, strict=True):
-        base, _, more = said.partition(" + ")
+    for length, size in zip(sides, array.shape, strict=True):
+        base, _, more = length.partition(" + ")
         expected = lengths.setdefault(base, size - int(more or 0))
         if size != expected + int(more or 0) or expected < 0:
-            raise ValueError(f"{short(name)} has {size:,} values, expected {expected:,} {said}")
+            raise ValueError(f"{short(name)} has {size:,} values, expected {expected:,} {length}")
         if size % column.multiple:
             raise ValueError(f"{short(name)} has {size:,} values: no multiple of {column.multiple}")
 
 
-def _check_values(name: str, found: NDArray[Any], column: Layout) -> None:
+def _check_values(name: str, array: NDArray[Any], column: ModelLayout) -> None:
     """In blocks, so that little memory is needed."""
-    if found.dtype.kind != "f" and (column.low, column.high) == (-math.inf, math.inf):
+    if array.dtype.kind != "f" and (column.low, column.high) == (-math.inf, math.inf):
         return
-    flat = found.reshape(-1)
+    flat = array.reshape(-1)
     for start in range(0, len(flat), _BLOCK):
         block = flat[start : start + _BLOCK]
         if not np.isfinite(block).all():
@@ -171,10 +171,10 @@ def _check_values(name: str, found: NDArray[Any], column: Layout) -> None:
             raise ValueError(f"{short(name)} has a value out of {column.low:g} to {column.high:g}")
 
 
-def word_columns(name: str) -> dict[str, Layout]:
+def word_columns(name: str) -> dict[str, ModelLayout]:
     """The three arrays of a table of words; the kernel looks at what is in them."""
     return {
-        f"{name}_bytes": Layout("uint8", f"bytes of {name}"),
-        f"{name}_offsets": Layout("int64", f"{name} + 1"),
-        f"{name}_slots": Layout("int32", f"slots of {name}"),
+        f"{name}_bytes": ModelLayout("uint8", f"bytes of {name}"),
+        f"{name}_offsets": ModelLayout("int64", f"{name} + 1"),
+        f"{name}_slots": ModelLayout("int32", f"slots of {name}"),
     }

@@ -46,16 +46,16 @@ class Stages:
         """
         path = self.folder / f"{_file_name(name)}.npz"
         manifest = path.with_suffix(".json")
-        wanted = {"stage": name, "karat": __version__, "inputs": _plain(inputs)}
-        found = _manifest(manifest)
-        if found == {**wanted, "result": file_digest(path)}:
+        expected = {"stage": name, "karat": __version__, "inputs": _plain(inputs)}
+        manifest_read = _manifest(manifest)
+        if manifest_read == {**expected, "result": file_digest(path)}:
             if name not in {*self.done_already, *self._made}:
                 self.done_already.append(name)
         else:
             make(path)
             self._made.add(name)
-            said = json.dumps({**wanted, "result": file_digest(path)}, indent=1)
-            write_atomically(manifest, said + "\n")
+            content = json.dumps({**expected, "result": file_digest(path)}, indent=1)
+            write_atomically(manifest, content + "\n")
         return read(path)
 
 
@@ -74,8 +74,8 @@ def work_folder(path: FilePath | None) -> Iterator[Path]:
     except FileExistsError as error:
         raise OutputError(f"cannot work in {folder}: it is a file, expected a folder") from error
     except FileNotFoundError as error:
-        where = f"there is no folder {folder.parent}"
-        raise OutputError(f"cannot work in {folder}: {where}; create it first") from error
+        problem = f"there is no folder {folder.parent}"
+        raise OutputError(f"cannot work in {folder}: {problem}; create it first") from error
     except OSError as error:
         raise OutputError(f"cannot work in {folder}: {error.strerror or error}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -92,7 +92,7 @@ def file_digest(path: Path) -> str | None:
 
 
 def _manifest(path: Path) -> object:
-    """Return what a manifest says; None where there is none, or a damaged one."""
+    """Return the content of a manifest; None if missing or damaged."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -37,7 +37,7 @@ VERIFIED = 1 << 28
 """Bytes of a file all of whose checksums are looked at: a tenth of a second's work."""
 SMALL = 1 << 20
 """Bytes of an array that is verified in any file."""
-LONGEST_ABOUT = 1 << 25
+MAX_ABOUT_BYTES = 1 << 25
 """Bytes of the text that says what a store is."""
 _ABOUT = "about.json"
 _PADDING = 0xA1A1  # the id of an extra field that only fills space
@@ -58,7 +58,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Store:
+class ModelStore:
     """The description `about`, and the arrays, mapped and read-only."""
 
     name: str
@@ -69,10 +69,10 @@ class Store:
 
     def array(self, name: str, kind: str) -> NDArray[Any]:
         """An array of one dimension by its name, checked for its type (`int32`, `float64`, …)."""
-        found = self.arrays.get(name)
-        if found is None or found.dtype != np.dtype(kind) or found.ndim != 1:
+        array = self.arrays.get(name)
+        if array is None or array.dtype != np.dtype(kind) or array.ndim != 1:
             raise damaged(self.name, f"expected an array {quoted(name)} of {kind}")
-        return found
+        return array
 
 
 def with_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -82,8 +82,8 @@ def with_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 def without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """The arrays of the part whose names have that prefix, as the part names them."""
-    found = ((name, array) for name, array in arrays.items() if name.startswith(prefix))
-    return {name.removeprefix(prefix): array for name, array in found}
+    selected = ((name, array) for name, array in arrays.items() if name.startswith(prefix))
+    return {name.removeprefix(prefix): array for name, array in selected}
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
@@ -97,14 +97,14 @@ def is_store(path: str | os.PathLike[str]) -> bool:
         raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
 
 
-def damaged(name: str, why: str) -> InputError:
+def damaged(name: str, reason: str) -> InputError:
     """Return the error for where a file of the right kind does not hold together.
 
     A part of a model may have said so already; it is said once.
     """
-    if why.startswith(f"{name}: damaged ("):
-        return InputError(why)
-    return InputError(f"{name}: damaged ({why}): make it anew")
+    if reason.startswith(f"{name}: damaged ("):
+        return InputError(reason)
+    return InputError(f"{name}: damaged ({reason}): make it anew")
 
 
 def write_store(
@@ -121,10 +121,10 @@ def write_store(
     Nothing is held in memory that was not there before. The arrays named in `packed` are deflated:
     they take less room, and are read instead of mapped.
     """
-    said = _described(kind, version, about)
+    description = _describe(kind, version, about)
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        with _entry(archive, stream, _ABOUT, len(said)) as part:
-            part.write(said)
+        with _entry(archive, stream, _ABOUT, len(description)) as part:
+            part.write(description)
         for name, array in arrays.items():
             head = npy_header(array)
             size = len(head) + npy_size(array)
@@ -134,16 +134,16 @@ def write_store(
                     part.write(piece)
 
 
-def _described(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
-    said = {"kind": kind, "version": version, **about}
-    return json.dumps(said, ensure_ascii=False, indent=1).encode()
+def _describe(kind: str, version: int, about: Mapping[str, Any]) -> bytes:
+    description = {"kind": kind, "version": version, **about}
+    return json.dumps(description, ensure_ascii=False, indent=1).encode()
 
 
 def content_digest(
     kind: str, version: int, about: Mapping[str, Any], arrays: Mapping[str, Stored]
 ) -> str:
     """Return the digest that the file of a model will have, for a model that is in no file."""
-    checksums = [(_ABOUT, zlib.crc32(_described(kind, version, about)))]
+    checksums = [(_ABOUT, zlib.crc32(_describe(kind, version, about)))]
     for name, array in arrays.items():
         checksum = zlib.crc32(npy_header(array))
         for piece in npy_numbers(array):
@@ -160,8 +160,8 @@ def store_digest(path: str | os.PathLike[str], kind: str) -> str:
     except OSError as error:
         raise InputError(f"{os.fspath(path)}: {error.strerror or error}") from error
     except BROKEN as error:
-        found = f"expected a {kind} of Karat, found something else"
-        raise InputError(f"{os.fspath(path)}: {found}") from error
+        problem = f"expected a {kind} of Karat, found something else"
+        raise InputError(f"{os.fspath(path)}: {problem}") from error
 
 
 def _entries_digest(entries: Iterable[zipfile.ZipInfo]) -> str:
@@ -181,7 +181,7 @@ def _entry(
     return archive.open(entry, "w")
 
 
-def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
+def read_store(path: str | os.PathLike[str], kind: str, version: int) -> ModelStore:
     """Map a model, after making sure that it is one of this kind and version, and complete."""
     name = os.fspath(path)
     try:
@@ -200,12 +200,12 @@ def read_store(path: str | os.PathLike[str], kind: str, version: int) -> Store:
         raise  # it says what is wrong
     except BROKEN as error:
         cut = "a damaged one, or one cut short: make it anew"
-        found = cut if is_store(path) else "something else"
-        raise InputError(f"{name}: expected a {kind} of Karat, found {found}") from error
+        content = cut if is_store(path) else "something else"
+        raise InputError(f"{name}: expected a {kind} of Karat, found {content}") from error
     _check_kind(name, about, kind, version)
     verified = VERIFIED if len(mapped) <= VERIFIED else SMALL
     arrays = {e.filename.removesuffix(".npy"): _map(name, mapped, e, verified) for e in entries}
-    return Store(name, about, arrays, digest)
+    return ModelStore(name, about, arrays, digest)
 
 
 def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
@@ -216,17 +216,17 @@ def _check_sizes(archive: zipfile.ZipFile, name: str, size: int) -> None:
     if sum(e.compress_size for e in entries) > size:
         raise damaged(name, "its parts are larger than the file")
     about = archive.getinfo(_ABOUT).file_size
-    if about > LONGEST_ABOUT:
-        raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {LONGEST_ABOUT:,}")
+    if about > MAX_ABOUT_BYTES:
+        raise damaged(name, f"{_ABOUT} has {about:,} bytes, expected up to {MAX_ABOUT_BYTES:,}")
 
 
 def file_stamp(path: str) -> tuple[int, int] | None:
     """Return the time and the size of a file, by which a change is noticed; None without a file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):  # ValueError: a name that no file can have
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def stored_kind(path: str | os.PathLike[str]) -> str | None:
@@ -237,19 +237,21 @@ def stored_kind(path: str | os.PathLike[str]) -> str | None:
             about = json.loads(archive.read(_ABOUT))
     except (OSError, *BROKEN):
         return None
-    found = about.get("kind") if isinstance(about, dict) else None
-    return found if isinstance(found, str) else None
+    kind = about.get("kind") if isinstance(about, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def _check_kind(name: str, about: object, kind: str, version: int) -> None:
-    found = about.get("kind") if isinstance(about, dict) else None
-    if not isinstance(about, dict) or found != kind:
-        said = short(found) if found and isinstance(found, str) else "something else"
-        raise InputError(f"{name}: expected a {kind} of Karat, found {said}")
+    found_kind = about.get("kind") if isinstance(about, dict) else None
+    if not isinstance(about, dict) or found_kind != kind:
+        found_text = (
+            short(found_kind) if found_kind and isinstance(found_kind, str) else "something else"
+        )
+        raise InputError(f"{name}: expected a {kind} of Karat, found {found_text}")
     if about.get("version") != version:
-        found = f"a {kind} of version {quoted(about.get('version'))}"
+        found_kind = f"a {kind} of version {quoted(about.get('version'))}"
         reads = f"this Karat reads version {version}"
-        raise InputError(f"{name}: {found}, and {reads}: make it anew")
+        raise InputError(f"{name}: {found_kind}, and {reads}: make it anew")
 
 
 def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) -> NDArray[Any]:
@@ -259,8 +261,8 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) ->
     """
     try:
         lengths = struct.unpack("<HH", mapped[entry.header_offset + 26 : entry.header_offset + 30])
-        named, start = entry.header_offset + 30, entry.header_offset + 30 + sum(lengths)
-        if mapped[named : named + lengths[0]] != entry.filename.encode():
+        name_start, start = entry.header_offset + 30, entry.header_offset + 30 + sum(lengths)
+        if mapped[name_start : name_start + lengths[0]] != entry.filename.encode():
             raise ValueError("it has two names")
         if entry.compress_type == zipfile.ZIP_STORED:
             if entry.file_size <= verified:
@@ -278,7 +280,7 @@ def _map(name: str, mapped: mmap.mmap, entry: zipfile.ZipInfo, verified: int) ->
 
 
 def _verify(data: bytes | memoryview, entry: zipfile.ZipInfo) -> None:
-    """Refuse what is not as it was written."""
+    """Check the size and checksum of an array."""
     if len(data) < entry.file_size:
         raise ValueError("cut short")
     if zlib.crc32(data) != entry.CRC:

@@ -23,8 +23,8 @@ from typing import IO
 from karat.errors import InputError, MissingExtra, quoted
 
 VARIABLE = "KARAT_MAX_UNPACKED"
-MOST_BYTES = 2 << 30
-MOST_TIMES = 200
+MAX_UNPACKED_BYTES = 2 << 30
+MAX_RATIO = 200
 FLOOR = 64 << 20
 """Bytes up to which any ratio will do."""
 
@@ -36,30 +36,30 @@ _SIZE = re.compile(r"([0-9]{1,15})([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
-def most_unpacked() -> int | None:
+def max_unpacked() -> int | None:
     """Return the number of bytes that the user allows; None if nothing was said."""
-    given = os.environ.get(VARIABLE)
-    if not given:
+    setting = os.environ.get(VARIABLE)
+    if not setting:
         return None
-    found = _SIZE.fullmatch(given.strip())
-    if not found or not int(found[1]):
-        raise InputError(f"{VARIABLE}={quoted(given)}: expected bytes, such as 500M or 20G")
-    return int(found[1]) << _UNITS[found[2].upper()]
+    match = _SIZE.fullmatch(setting.strip())
+    if not match or not int(match[1]):
+        raise InputError(f"{VARIABLE}={quoted(setting)}: expected bytes, such as 500M or 20G")
+    return int(match[1]) << _UNITS[match[2].upper()]
 
 
 def check_unpacked(name: str, packed: int, unpacked: int) -> None:
     """Refuse a file that unpacks to too much: `packed` bytes became `unpacked`, or would."""
-    said = most_unpacked()
-    most = MOST_BYTES if said is None else said
+    allowed = max_unpacked()
+    most = MAX_UNPACKED_BYTES if allowed is None else allowed
     do = f"if you trust it, let {VARIABLE} name the bytes to allow, such as 20G"
     if unpacked > most:
-        raise InputError(f"{name}: it unpacks to more than {_shown(most)}; {do}")
-    if said is None and unpacked > FLOOR and unpacked > MOST_TIMES * packed:
-        times = f"{MOST_TIMES} times its size ({_shown(unpacked)} from {_shown(packed)})"
+        raise InputError(f"{name}: it unpacks to more than {_format_size(most)}; {do}")
+    if allowed is None and unpacked > FLOOR and unpacked > MAX_RATIO * packed:
+        times = f"{MAX_RATIO} times its size ({_format_size(unpacked)} from {_format_size(packed)})"
         raise InputError(f"{name}: it unpacks to more than {times}; {do}")
 
 
-def _shown(size: int) -> str:
+def _format_size(size: int) -> str:
     for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
         if size >= 1 << bits:
             return f"{size / (1 << bits):.3g} {unit}"
@@ -136,8 +136,8 @@ class ZipMembers:
                 return self._zip.read(info)
             return _unpacked(self._packed(info), info.file_size)
         except (NotImplementedError, *_DAMAGED) as error:
-            told = " ".join(str(error).split()) or type(error).__name__
-            raise InputError(f"{self.path}, {name}: cannot be unpacked ({told})") from error
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(f"{self.path}, {name}: cannot be unpacked ({reason})") from error
         except MissingExtra as error:
             raise MissingExtra(f"{self.path}: {error}") from error
 
@@ -158,8 +158,8 @@ class ZipMembers:
 def _unpacked(data: bytes, size: int) -> bytes:
     """Return what Zstandard packed, with whichever package is here."""
     try:
-        found = import_module("pyarrow").Codec("zstd").decompress(data, size)
-        return bytes(found.to_pybytes())
+        content = import_module("pyarrow").Codec("zstd").decompress(data, size)
+        return bytes(content.to_pybytes())
     except ImportError:
-        told = "it is packed with Zstandard, which needs pyarrow"
-        raise MissingExtra(f"{told}: pip install 'karat[arrow]'") from None
+        problem = "it is packed with Zstandard, which needs pyarrow"
+        raise MissingExtra(f"{problem}: pip install 'karat[arrow]'") from None

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from karat.errors import InputError, KaratError
-from karat.evalset.draws import MOST_ROUNDS
+from karat.evalset.draws import MAX_ROUNDS
 from karat.evalset.reading import Reading
 from karat.nuggets.sets.nugget_set import NuggetDraft
 from karat.results import Result
@@ -123,7 +123,7 @@ _RULES = {
     "items drawn with a probability that is none": """
         SELECT count(*) FROM draw WHERE NOT (probability > 0 AND probability <= 1)""",
     "draws in a round that is none": f"""
-        SELECT count(*) FROM draw WHERE round NOT BETWEEN 1 AND {MOST_ROUNDS}""",
+        SELECT count(*) FROM draw WHERE round NOT BETWEEN 1 AND {MAX_ROUNDS}""",
     "judgements that took less than no time": "SELECT count(*) FROM judgement WHERE ms < 0",
     "events about an assessor who is none": """
         SELECT count(*) FROM event e WHERE json_type(detail, '$.of') IS NOT NULL AND NOT EXISTS

@@ -20,17 +20,17 @@ def is_clitic(word: str) -> bool:
 
 
 def spaces_of(text: str, words: Sequence[str]) -> list[bool] | None:
-    """Return whether a space stands before each word; None if the text has other words."""
-    found, at = [], 0
+    """Return whether a space precedes each word; None if the words do not match the text."""
+    spaces, position = [], 0
     for word in words:
-        start = at
-        while at < len(text) and text[at].isspace():
-            at += 1
-        if not text.startswith(word, at):
+        start = position
+        while position < len(text) and text[position].isspace():
+            position += 1
+        if not text.startswith(word, position):
             return None
-        found.append(at > start)
-        at += len(word)
-    return found
+        spaces.append(position > start)
+        position += len(word)
+    return spaces
 
 
 def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None) -> str:
@@ -39,8 +39,8 @@ def join_words(words: Iterable[str], spaced: Iterable[bool | None] | None = None
     before, quoted = "", False
     listed = list(words)
     spaces = [None] * len(listed) if spaced is None else spaced
-    for word, known in zip(listed, spaces, strict=True):
-        space = _apart(before, word, quoted) if known is None else known
+    for word, is_spaced in zip(listed, spaces, strict=True):
+        space = _apart(before, word, quoted) if is_spaced is None else is_spaced
         text += [" ", word] if space and text else [word]
         quoted ^= word == '"'
         before = '"(' if word == '"' and quoted else word

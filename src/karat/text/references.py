@@ -88,14 +88,14 @@ class References:
         """Return the references of a few segments."""
         columns = [source.strings(indices) for source in self._sources]
         rows = zip(*columns, strict=True)
-        found = [[text for text in row if text or not self._optional] for row in rows]
-        if [] in found:
-            raise self._missing(indices[found.index([])])
-        return found
+        groups = [[text for text in row if text or not self._optional] for row in rows]
+        if [] in groups:
+            raise self._missing(indices[groups.index([])])
+        return groups
 
 
 class GroupedReferences(References):
-    """Any number of references from one up for each segment, those of all in one row."""
+    """One or more references per segment, stored one after the other."""
 
     def __init__(self, name: str, counts: Sequence[int] | Ints) -> None:
         self._name, self._starts = name, starts_of(counts)
@@ -192,18 +192,18 @@ def as_references(
 
     listed = references if isinstance(references, list | tuple) else None
     if isinstance(references, References):
-        found = references
+        checked = references
     elif has_trees(references):
-        found = Trees(references)  # type: ignore[arg-type]
+        checked = Trees(references)  # type: ignore[arg-type]
     elif listed and all(isinstance(item, Segments | os.PathLike) for item in listed):
-        found = References([as_segments(path, "references") for path in listed])
+        checked = References([as_segments(path, "references") for path in listed])
     elif not isinstance(references, Iterable | Segments | os.PathLike) or has_no_order(references):
         kind = f"references is {type(references).__name__}"
         raise InputError(f"{kind}, expected a list with the references of each segment")
     elif isinstance(references, str | bytes | Segments | os.PathLike) or (
         listed is not None and _kernel.first_not_str(listed) < 0
     ):  # one reference a segment
-        found = References([as_segments(references, "references")])  # type: ignore[arg-type]
+        checked = References([as_segments(references, "references")])  # type: ignore[arg-type]
     else:
         groups: list[Any] = [[g] if isinstance(g, str) else g for g in references]
         groups = [g.tolist() if isinstance(g, np.ndarray) else g for g in groups]
@@ -217,11 +217,11 @@ def as_references(
                 f"references holds {len(groups)} lists of {segments}: references[i] must hold the "
                 f"references of segment i; turn them with list(zip(*references))"
             )
-        found = VaryingReferences(groups)
-    if len(found) != segments:
-        longer = found if len(found) > segments else None
-        raise InputError(_unequal(candidates, segments, found.name, len(found), longer))
-    return found
+        checked = VaryingReferences(groups)
+    if len(checked) != segments:
+        longer = checked if len(checked) > segments else None
+        raise InputError(_unequal(candidates, segments, checked.name, len(checked), longer))
+    return checked
 
 
 def one_or_several(references: str | Sequence[str]) -> list[str]:
@@ -240,7 +240,7 @@ def one_or_several(references: str | Sequence[str]) -> list[str]:
 
 
 def check_aligned(sources: Sequence[Segments | References]) -> None:
-    """Refuse sources and references that differ in their number of segments."""
+    """Require the same number of segments from all sources."""
     first = sources[0]
     for source in sources[1:]:
         if len(source) != len(first):

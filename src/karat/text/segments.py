@@ -61,11 +61,11 @@ class Segments(ABC):
 
     def strings(self, indices: Sequence[int]) -> list[str]:
         """Return the texts of a few segments."""
-        found = []
+        texts = []
         for i in indices:
             start = i - i % STRIDE
-            found.append(self.views(start, min(start + STRIDE, len(self))).strings()[i - start])
-        return found
+            texts.append(self.views(start, min(start + STRIDE, len(self))).strings()[i - start])
+        return texts
 
 
 def has_no_order(texts: object) -> bool:
@@ -90,15 +90,15 @@ class Strings(Segments):
         if isinstance(strings, str | bytes):
             raise InputError(f"{name} is one {kind}: give a list of strings, or a pathlib.Path")
         try:
-            # A copy of the sequence (not of the strings): nobody can change it while it is read.
+            # A copy of the sequence (not of the strings): it cannot change while it is read.
             self._strings = tuple(strings)
         except TypeError as error:
             raise InputError(f"{name} is {kind}, expected a list of strings") from error
         self.name = name
         bad = _kernel.first_not_str(self._strings)
         if bad >= 0:
-            found = type(self._strings[bad]).__name__
-            raise InputError(f"{name}[{bad}] is {found}, expected str")
+            bad_kind = type(self._strings[bad]).__name__
+            raise InputError(f"{name}[{bad}] is {bad_kind}, expected str")
 
     def __len__(self) -> int:
         return len(self._strings)
@@ -145,9 +145,11 @@ class Lines(Segments):
 
     def same_text(self, other: Lines) -> bool:
         """Return whether two files have the same bytes."""
-        mine, theirs = self._buffer, other._buffer
-        pieces = (slice(at, at + _COMPARED) for at in range(0, len(mine), _COMPARED))
-        return len(mine) == len(theirs) and all(mine[some] == theirs[some] for some in pieces)
+        data, other_data = self._buffer, other._buffer
+        pieces = (slice(at, at + _COMPARED) for at in range(0, len(data), _COMPARED))
+        return len(data) == len(other_data) and all(
+            data[span] == other_data[span] for span in pieces
+        )
 
     def _index(self, progress: Progress) -> _kernel.LineIndex:
         index = _kernel.LineIndex(STRIDE)
@@ -217,7 +219,7 @@ def map_file(
 
 
 def check_line_ends(data: mmap.mmap | str, name: str) -> None:
-    """Refuse a file whose lines end in CR alone: all of it would be one line."""
+    """Reject files whose lines end in CR alone: they would be one line."""
     newline, cr = ("\n", "\r") if isinstance(data, str) else (b"\n", b"\r")
     if data.find(newline) < 0 and 0 <= data.find(cr) < len(data) - 1:  # type: ignore[arg-type]
         convert = "convert with tr '\\r' '\\n' < OLD > NEW"

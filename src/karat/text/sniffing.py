@@ -74,9 +74,9 @@ _MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
 
 
 def refuse_binary(data: Buffer, name: str, expected: str) -> None:
-    """Refuse what is not text at all, by what it is."""
-    if found := _binary(data):
-        raise InputError(f"{name} is {found.name}: expected {expected}; {found.advice}")
+    """Reject binary files, naming their format."""
+    if kind := _binary(data):
+        raise InputError(f"{name} is {kind.name}: expected {expected}; {kind.advice}")
 
 
 def _binary(data: Buffer) -> _Kind | None:
@@ -152,14 +152,14 @@ def refuse_sgml(data: Buffer, start: int, name: str) -> None:
 
 def _first_lines(data: Buffer, start: int) -> Iterator[bytes]:
     """Yield the first lines that are not blank, each cut off where it is very long."""
-    found = 0
-    while found < FIRST_LINES and start < len(data):
+    count = 0
+    while count < FIRST_LINES and start < len(data):
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
         line = bytes(data[start : min(end, start + _LONGEST)])
         start = end + 1
         if line.strip():
-            found += 1
+            count += 1
             yield line
 
 
@@ -179,6 +179,6 @@ def _advice(objects: list[bytes], array: bool) -> tuple[str, str]:
     names = [key for key, value in texts.items() if isinstance(value, str)]
     field = max(names, key=lambda key: len(texts[key]), default="text")
     path = f".{field}" if re.fullmatch(r"[A-Za-z_]\w{0,40}", field, re.A) else '.["FIELD"]'
-    shown = f" (fields: {', '.join(short(key) for key in names[:6])})" if names else ""
+    fields = f" (fields: {', '.join(short(key) for key in names[:6])})" if names else ""
     command = f"""jq -r '{".[] | " if array else ""}{path} | gsub("\\n"; " ")'"""
-    return shown, f"take one field out, for example with {command}"
+    return fields, f"take one field out, for example with {command}"

@@ -78,10 +78,10 @@ def _processor(path: Path, name: str) -> tuple[Any, str]:
     except OSError as error:
         raise InputError(f"tokeniser {name}: {path}: {error.strerror or error}") from error
     try:
-        found = sentencepiece.SentencePieceProcessor(model_proto=data)
+        processor = sentencepiece.SentencePieceProcessor(model_proto=data)
     except RuntimeError as error:
         raise InputError(f"tokeniser {name}: {path} is no SentencePiece model") from error
-    return found, bytes_digest(data)
+    return processor, bytes_digest(data)
 
 
 class SpmTokenizer:

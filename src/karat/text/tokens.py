@@ -27,19 +27,19 @@ PORTER_NLTK = "porter-nltk"
 """Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
 
 
-def _own(word: str) -> str:
+def _identity(word: str) -> str:
     """Stand for a stemmer of Karat or of Snowball, which `stem_words` calls by its name."""
     return word
 
 
 @cache
 def stemmers() -> Registry[Callable[[str], str]]:
-    """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and those of packages."""
+    """Return the stemmers by name: `none`, `porter-nltk`, Snowball's, and plugins."""
     import Stemmer
 
     names = ("none", PORTER_NLTK, *sorted(Stemmer.algorithms()))
     check = make_check(callable, "stemmer", "a function from str to str")
-    return Registry("stemmers", "stemmer", dict.fromkeys(names, _own), check=check)
+    return Registry("stemmers", "stemmer", dict.fromkeys(names, _identity), check=check)
 
 
 def stemmer_origin(name: str) -> str:
@@ -60,7 +60,7 @@ def stem_words(
     import Stemmer
 
     new, function = words.words(start, len(words)), stemmers()[stemmer]
-    if function is not _own:
+    if function is not _identity:
         stems = call(
             f"stemmer {stemmer}", function, lambda: [*map(function, new)], _stemmer_problem
         )
@@ -139,8 +139,8 @@ def _iso(language: str) -> StopList:
         needs = "needs the package stopwordsiso: pip install 'karat[stopwords]'"
         raise MissingExtra(f"stop list iso-{language} {needs}") from error
     if not stopwordsiso.has_lang(language):
-        known = ", ".join(sorted(stopwordsiso.langs()))
-        raise InputError(f"stop list iso-{language}: no such language; there are {known}")
+        languages = ", ".join(sorted(stopwordsiso.langs()))
+        raise InputError(f"stop list iso-{language}: no such language; there are {languages}")
     return _stop_list(stopwordsiso.stopwords(language))
 
 
@@ -151,7 +151,7 @@ CASES = {"mixed": "as it is", "lower": "lower-cased before tokenising"}
 
 
 def check_choice(setting: str, value: str, choices: Iterable[str]) -> None:
-    """Refuse a value that is not among the choices, naming them."""
+    """Require one of the choices."""
     if value not in choices:
         raise InputError(f"{setting}={value}: expected one of {', '.join(choices)}")
 
@@ -202,11 +202,11 @@ class Lexicon:
         """Return the id of the stem of each word of the vocabulary."""
         words = self.vocab(recipe.tok, recipe.case)
         none = _kernel.Vocab(), np.empty(0, dtype=np.int32)
-        target, known = self._stems.setdefault(recipe, none)
-        if len(known) < len(words):
-            known = np.concatenate([known, stem_words(recipe.stem, words, len(known), target)])
-            self._stems[recipe] = target, known
-        return known
+        target, stems = self._stems.setdefault(recipe, none)
+        if len(stems) < len(words):
+            stems = np.concatenate([stems, stem_words(recipe.stem, words, len(stems), target)])
+            self._stems[recipe] = target, stems
+        return stems
 
     def words(self, recipe: Recipe) -> _kernel.Vocab:
         """Return the vocabulary of a recipe's tokens; it may grow with the next batch."""
@@ -219,13 +219,13 @@ class Lexicon:
     def keeps(self, recipe: Recipe) -> Flags:
         """Return whether each word of the vocabulary is no stop word, whatever its case."""
         vocab = self.vocab(recipe.tok, recipe.case)
-        known = self._keeps.get(recipe, np.empty(0, dtype=np.bool_))
-        if len(known) < len(vocab):
+        flags_so_far = self._keeps.get(recipe, np.empty(0, dtype=np.bool_))
+        if len(flags_so_far) < len(vocab):
             stop = stop_words(recipe.stop)
-            new = vocab.words(len(known), len(vocab))
+            new = vocab.words(len(flags_so_far), len(vocab))
             flags = np.fromiter((w.lower() not in stop for w in new), np.bool_, len(new))
-            known = self._keeps[recipe] = np.concatenate([known, flags])
-        return known
+            flags_so_far = self._keeps[recipe] = np.concatenate([flags_so_far, flags])
+        return flags_so_far
 
     def tidy(self) -> None:
         """Forget everything if there is too much of it."""
@@ -246,7 +246,7 @@ class Passage:
     def _lowered(self) -> _kernel.Views:
         return self._views.lower()
 
-    def beside(self, views: _kernel.Views) -> Passage:
+    def with_same_words(self, views: _kernel.Views) -> Passage:
         """Return another batch of segments whose words have the same ids."""
         return Passage(views, self._lexicon)
 
@@ -281,12 +281,12 @@ class Passage:
         key = (normalize, no_punct, asian, case, twice)
         if key not in self._tercom:
             vocab = self._lexicon.vocab("tercom", case)
-            found = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
-            self._tercom[key] = Ragged(*found)
+            rows = _kernel.tercom(self.views(case), vocab, normalize, no_punct, asian, twice)
+            self._tercom[key] = Ragged(*rows)
         return self._tercom[key]
 
     def vocab(self, recipe: Recipe) -> _kernel.Vocab:
-        """Return the words that the ids of `tokens` stand for, once those were asked for."""
+        """Return the vocabulary of `tokens`; call that first."""
         return self._lexicon.words(recipe)
 
     def words(self, words: _kernel.Views, recipe: Recipe) -> NDArray[np.int32]:
@@ -359,14 +359,16 @@ class _Meanings(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         try:
-            found = REGISTRY[name]
+            tokenizer = REGISTRY[name]
         except InputError as error:  # another package's; the others can still be listed
             if name not in self:
                 raise
             return str(error)
-        if meaning := getattr(found, "meaning", ""):
+        if meaning := getattr(tokenizer, "meaning", ""):
             return str(meaning)
-        return (found.__doc__ or "").strip().partition("\n")[0] or "a tokeniser of another package"
+        return (tokenizer.__doc__ or "").strip().partition("\n")[
+            0
+        ] or "a tokeniser of another package"
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
@@ -397,8 +399,8 @@ def find_tokenizer(name: str) -> Tokenizer | None:
         if any(c in ",|\0" or c.isspace() for c in file):
             wrong = "holds a comma, a bar or white space, which a metric's name cannot carry"
             raise InputError(f"tok={name} {wrong}: rename the file")
-        made: Tokenizer = load(family.place)(file)
-        return made
+        tokenizer: Tokenizer = load(family.place)(file)
+        return tokenizer
     return None if colon else REGISTRY.find(name)
 
 
@@ -407,11 +409,13 @@ def tokenizer_origin(name: str) -> str:
 
     That is package and version, or a digest of the model.
     """
-    found = find_tokenizer(name)
-    if found is None or isinstance(found, KernelTokenizer):
+    tokenizer = find_tokenizer(name)
+    if tokenizer is None or isinstance(tokenizer, KernelTokenizer):
         return ""
-    version = getattr(found, "version", None)
-    return str(version()) if version and not origin(found) else origin(found).replace("@", "-")
+    version = getattr(tokenizer, "version", None)
+    return (
+        str(version()) if version and not origin(tokenizer) else origin(tokenizer).replace("@", "-")
+    )
 
 
 def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[np.int32], Ints]:
@@ -430,7 +434,7 @@ def cut(views: _kernel.Views, vocab: _kernel.Vocab, name: str) -> tuple[NDArray[
 
 
 def _tokenizer_problem(rows: list[list[str]]) -> str:
-    """Return what is wrong with the tokens of some segments, if anything is."""
+    """Describe invalid tokens of a plugin; "" if all are valid."""
     for row in rows:
         if not isinstance(row, list | tuple) or not all(isinstance(token, str) for token in row):
             return f"{quoted(row)}, expected a list of str"
@@ -493,8 +497,8 @@ def tokenize(
     """
     vocab = Vocab() if vocab is None else vocab
     ids, offsets, held = [np.empty(0, np.int32)], [np.zeros(1, np.int64)], 0
-    how = Recipe(tok, case, stem, stop)
-    for part in token_parts(texts, how, vocab, threads=threads, progress=progress):
+    recipe = Recipe(tok, case, stem, stop)
+    for part in token_parts(texts, recipe, vocab, threads=threads, progress=progress):
         ids.append(part.ids)
         offsets.append(part.offsets[1:] + held)
         held += len(part.ids)
@@ -523,8 +527,8 @@ def token_parts(
         return tokens, lexicon.vocab(tok, case)
 
     parts = map_in_order(cut, batches([segments], 1 << 14, 1 << 24), n_threads(threads))
-    for kept, words in parts:
+    for batch_tokens, words in parts:
         target = vocab.merge(words) if stem == "none" else stem_words(stem, words, 0, vocab)
-        done += len(kept.offsets) - 1
-        yield Tokens(target[kept.ids], kept.offsets, vocab)
+        done += len(batch_tokens.offsets) - 1
+        yield Tokens(target[batch_tokens.ids], batch_tokens.offsets, vocab)
         progress(done, len(segments), "tokenising")

@@ -42,8 +42,8 @@ class Tree:
         n = len(self.heads)
         for head in self.heads:
             if not isinstance(head, int) or isinstance(head, bool) or abs(head) > n:
-                told = f"found the head {quoted(head)}, expected a number from 0 to {n}"
-                raise InputError(f"{name}: {told}")
+                expected = f"found the head {quoted(head)}, expected a number from 0 to {n}"
+                raise InputError(f"{name}: {expected}")
         heads, offsets = np.array(self.heads, dtype=np.int32), np.array([0, n], dtype=np.int64)
         if problem := _kernel.check_trees(heads, offsets)[1]:
             raise InputError(f"{name}: {problem}")
@@ -94,7 +94,7 @@ class Trees(GroupedReferences):
         return trees
 
     @classmethod
-    def beside(cls, sources: Sequence[Trees]) -> Trees:
+    def combine(cls, sources: Sequence[Trees]) -> Trees:
         """Several references a segment: the trees of all sources, which have the same length."""
         check_aligned(sources)
         if len(sources) == 1:
@@ -211,9 +211,9 @@ def read_conllu(path: str | os.PathLike[str]) -> Trees:
     Args:
         path: the file; `.gz` is fine.
     """
-    found = read_columns(path)
-    run = TreeBatch(found.words, found.heads, found.offsets)
-    return Trees.flat(str(path), run, found.ids.strings(), found.lines.tolist())
+    columns = read_columns(path)
+    run = TreeBatch(columns.words, columns.heads, columns.offsets)
+    return Trees.flat(str(path), run, columns.ids.strings(), columns.lines.tolist())
 
 
 def conllu_lines(trees: Iterable[Tree]) -> Iterator[str]:
@@ -234,12 +234,12 @@ def map_conllu(path: str | os.PathLike[str]) -> tuple[mmap.mmap, str]:
 
 def columns_in(buffer: mmap.mmap, name: str) -> ConlluColumns:
     """Return the columns of a mapped file."""
-    found = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
-    if len(found) == 3:
-        problem, line, sentence = found
-        where = f", sentence {short(sentence)}" if sentence else ""
-        raise InputError(f"{name}, line {line}{where}: {problem}")
-    columns = ConlluColumns(*found)
+    result = _kernel.read_treebank(buffer, 3 if buffer[:3] == b"\xef\xbb\xbf" else 0)
+    if len(result) == 3:
+        problem, line, sentence = result
+        location = f", sentence {short(sentence)}" if sentence else ""
+        raise InputError(f"{name}, line {line}{location}: {problem}")
+    columns = ConlluColumns(*result)
     if len(columns.offsets) == 1:
         raise InputError(f"{name}: no sentences: expected {EXPECTED}")
     return columns

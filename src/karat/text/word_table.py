@@ -24,8 +24,8 @@ class StoredStrings(Segments):
         self._ends.append(np.zeros(1, np.int64))
         self._sizes: list[int] = []  # characters of each stride
         self._held: list[str] = []
-        for one in strings:
-            self.append(one)
+        for string in strings:
+            self.append(string)
 
     def append(self, string: str) -> None:
         """Add a segment."""
@@ -36,7 +36,9 @@ class StoredStrings(Segments):
     def _write(self) -> None:
         """Write a stride, or what there is at the end."""
         data = [string.encode("utf-8", "surrogatepass") for string in self._held]
-        self._ends.append(np.cumsum([len(one) for one in data], dtype=np.int64) + len(self._bytes))
+        self._ends.append(
+            np.cumsum([len(encoded) for encoded in data], dtype=np.int64) + len(self._bytes)
+        )
         self._bytes.append(np.frombuffer(b"".join(data), np.uint8))
         self._sizes.append(sum(map(len, self._held)))
         self._held = []
@@ -79,8 +81,8 @@ def word_arrays(vocab: _kernel.Vocab, name: str) -> dict[str, NDArray[Any]]:
 
 def word_table(arrays: Arrays, name: str) -> WordTable:
     """The table in stored arrays; a ValueError or KeyError if they do not hold together."""
-    found = [arrays[f"{name}_{part}"] for part in _PARTS]
+    parts = [arrays[f"{name}_{part}"] for part in _PARTS]
     try:
-        return WordTable(*found)
+        return WordTable(*parts)
     except TypeError as error:
         raise ValueError(f"the words {quoted(name)} have arrays of a wrong type") from error

@@ -14,7 +14,7 @@ from karat.errors import InputError
 from karat.realize.inflection import Inflection, tags_of
 from karat.realize.inflector import Nodes
 from karat.realize.treebank import Treebank
-from karat.storage.store import Store
+from karat.storage.store import ModelStore
 
 SENTENCES, HELD_OUT = 500, 60
 
@@ -71,7 +71,7 @@ def test_words_are_written_as_one(french: Inflection, words: list[str], text: st
 
 def test_a_stored_inflection_is_the_same_and_checked(french: Inflection) -> None:
     about, arrays = french.parts()
-    again = Inflection.stored(Store("m.npz", about, arrays)).parts()[1]
+    again = Inflection.stored(ModelStore("m.npz", about, arrays)).parts()[1]
     assert arrays.keys() == again.keys()
     assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
     keys = arrays["tree_keys"]
@@ -83,4 +83,4 @@ def test_a_stored_inflection_is_the_same_and_checked(french: Inflection) -> None
         ("capitals_weights", np.full_like(arrays["capitals_weights"], np.nan)),
     ):
         with pytest.raises(InputError, match=r"m\.npz: damaged"):
-            Inflection.stored(Store("m.npz", about, {**arrays, name: bad}))
+            Inflection.stored(ModelStore("m.npz", about, {**arrays, name: bad}))

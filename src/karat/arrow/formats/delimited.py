@@ -17,16 +17,16 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrow.formats.text_lines import (
     BYTES_PER_BATCH,
-    LONGEST_ROW,
+    MAX_ROW_BYTES,
     ROWS_PER_BATCH,
     TextLines,
-    check_wanted,
+    check_columns,
     regular_rows,
     text_lines,
     whole_file,
 )
-from karat.arrow.pieces import Piece, TableFormat
-from karat.arrow.tables import Table
+from karat.arrow.pieces import TableFormat, TablePiece
+from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted
 from karat.text.sniffing import parsed_json
 
@@ -52,7 +52,7 @@ class DelimitedRows:
     def __init__(self, lines: TextLines, path: str, dialect: Dialect) -> None:
         self._lines, self._path, self._dialect = lines, path, dialect
         # The limit is one for the whole process, so it is never lowered.
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         self._rows = csv.reader(_without_nul(lines), strict=True, delimiter=dialect.delimiter)
         self._started = 1
         self.head = self._read_head()
@@ -87,41 +87,45 @@ class DelimitedRows:
         if not head:
             raise self._lines.refusal("blank; expected the names of the columns")
         if isinstance(parsed_json(dialect.delimiter.join(head)), dict | list):
-            told = f"is JSON: expected {dialect.kind}; name it .jsonl if every line is an object"
-            raise InputError(f"{self._path} {told}")
+            problem = f"is JSON: expected {dialect.kind}; name it .jsonl if every line is an object"
+            raise InputError(f"{self._path} {problem}")
         delimiter, ending = dialect.other
         if len(head) == 1 and delimiter in head[0]:
-            told = f"found one column, whose name holds {quoted(delimiter)}"
-            raise self._lines.refusal(f"{told}: expected {dialect.kind}; name it .{ending}", 1)
+            problem = f"found one column, whose name holds {quoted(delimiter)}"
+            raise self._lines.refusal(f"{problem}: expected {dialect.kind}; name it .{ending}", 1)
         for at, name in enumerate(head, 1):
             if not name.strip():
-                told = f"column {at} of {len(head)} has no name"
-                raise self._lines.refusal(f"{told}: expected a head line that names every column")
+                problem = f"column {at} of {len(head)} has no name"
+                raise self._lines.refusal(
+                    f"{problem}: expected a head line that names every column"
+                )
         twice = next((name for name, count in Counter(head).items() if count > 1), None)
         if twice is not None:
             raise self._lines.refusal(f"two columns are named {quoted(twice)}: rename one of them")
 
     def _unequal(self, row: list[str]) -> InputError:
         if not row:
-            told = 'blank, in a table of one column; write "" for an empty text, or drop the line'
-            return self._lines.refusal(told, self._started)
+            problem = (
+                'blank, in a table of one column; write "" for an empty text, or drop the line'
+            )
+            return self._lines.refusal(problem, self._started)
         fields = "1 field" if len(row) == 1 else f"{len(row):,} fields"
         advice = "quote a field that holds the delimiter, a line end or a quote at its start"
         expected = f"expected {len(self.head):,} as in the head line"
         return self._lines.refusal(f"found {fields}, {expected}; {advice}", self._started)
 
     def _refused(self, error: csv.Error) -> InputError:
-        told = str(error)
-        if "end of data" in told:
-            told = "a quote that is opened in this row is not closed; close it, or double it"
-        elif "expected after" in told:
-            told = (
+        reason = str(error)
+        if "end of data" in reason:
+            reason = "a quote that is opened in this row is not closed; close it, or double it"
+        elif "expected after" in reason:
+            reason = (
                 "text follows the closing quote of a field; double every quote within a field "
                 "that begins with one"
             )
-        elif "new-line" in told:
-            told = "a carriage return without a line feed; convert line ends to LF, or quote it"
-        return self._lines.refusal(told, self._started)
+        elif "new-line" in reason:
+            reason = "a carriage return without a line feed; convert line ends to LF, or quote it"
+        return self._lines.refusal(reason, self._started)
 
 
 def _without_nul(lines: TextLines) -> Iterator[str]:
@@ -132,28 +136,28 @@ def _without_nul(lines: TextLines) -> Iterator[str]:
 
 
 def read_delimited(
-    dialect: Dialect, piece: Piece, columns: Sequence[str] | None
-) -> Iterator[Table]:
+    dialect: Dialect, piece: TablePiece, columns: Sequence[str] | None
+) -> Iterator[DataTable]:
     """Yield the record batches of a file."""
     with text_lines(piece.path, dialect.kind) as lines:
         head = DelimitedRows(lines, piece.path, dialect).head
         names = head if columns is None else list(columns)
-        check_wanted(piece.path, names, head)
+        check_columns(piece.path, names, head)
         places = [names.index(name) if name in names else -1 for name in head]
-        rows = _kernel.DelimitedFile(dialect.delimiter, places, names, LONGEST_ROW)
+        rows = _kernel.DelimitedFile(dialect.delimiter, places, names, MAX_ROW_BYTES)
         strange = yield from regular_rows(rows, lines, names)
     if strange is not None:
         yield from read_carefully(dialect, piece, names, strange)
 
 
 def read_carefully(
-    dialect: Dialect, piece: Piece, columns: Sequence[str] | None, skip: int = 0
-) -> Iterator[Table]:
+    dialect: Dialect, piece: TablePiece, columns: Sequence[str] | None, skip: int = 0
+) -> Iterator[DataTable]:
     """Yield the record batches of a file by the csv module, without its first `skip` rows."""
     with text_lines(piece.path, dialect.kind) as lines:
         rows = DelimitedRows(lines, piece.path, dialect)
         names = rows.head if columns is None else list(columns)
-        check_wanted(piece.path, names, rows.head)
+        check_columns(piece.path, names, rows.head)
         places = [rows.head.index(name) for name in names]
         rest = islice(rows, skip, None)
         while batch := _batch(rest, lines):
@@ -161,19 +165,19 @@ def read_carefully(
 
 
 def _batch(rows: Iterator[list[str]], lines: TextLines) -> list[list[str]]:
-    found, last = [], lines.read + BYTES_PER_BATCH
+    rows_read, last = [], lines.read + BYTES_PER_BATCH
     for row in rows:
-        found.append(row)
-        if len(found) == ROWS_PER_BATCH or lines.read > last:
+        rows_read.append(row)
+        if len(rows_read) == ROWS_PER_BATCH or lines.read > last:
             break
-    return found
+    return rows_read
 
 
-def _table(names: Sequence[str], places: Sequence[int], rows: list[list[str]]) -> Table:
+def _table(names: Sequence[str], places: Sequence[int], rows: list[list[str]]) -> DataTable:
     kernel = _kernel.ArrowTable()
     for name, place in zip(names, places, strict=True):
         kernel.strings(name, [row[place] for row in rows])
-    return Table(kernel, names)
+    return DataTable(kernel, names)
 
 
 def delimited_columns(dialect: Dialect, path: str) -> list[str]:

@@ -23,16 +23,16 @@ from karat import _kernel
 from karat.arrow.columns import SKIP_MISSING
 from karat.arrow.formats.text_lines import (
     BYTES_PER_BATCH,
-    LONGEST_ROW,
+    MAX_ROW_BYTES,
     ROWS_PER_BATCH,
     TextLines,
-    check_wanted,
+    check_columns,
     regular_rows,
     text_lines,
     whole_file,
 )
-from karat.arrow.pieces import Piece, TableFormat
-from karat.arrow.tables import Table
+from karat.arrow.pieces import TableFormat, TablePiece
+from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted, short
 
 TEXT, TEXTS, WHOLE, JSON = "a text", "a list of texts", "a whole number", "any JSON value"
@@ -56,7 +56,7 @@ def kind_of_value(value: object) -> str | None:
     return None
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return what a value is, for a message."""
     if kind := kind_of_value(value):
         return f"{kind} ({quoted(value)})" if kind != TEXTS else kind
@@ -65,8 +65,8 @@ def described(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
-        others = (item for item in value if not isinstance(item, str))
-        return f"a list that holds {described(next(others))}" if value else "an empty list"
+        not_texts = (item for item in value if not isinstance(item, str))
+        return f"a list that holds {describe_value(next(not_texts))}" if value else "an empty list"
     beyond = " beyond 64 bits" if isinstance(value, int) else ""
     return f"a number{beyond} ({quoted(value)})"
 
@@ -106,7 +106,7 @@ JsonRow = dict[str, Any]
 
 
 def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
-    """Yield the objects of a file, each from the last line that was read; refuse what is none."""
+    """Yield the objects of a file, one per line; reject other lines."""
     decode = json.JSONDecoder(
         object_pairs_hook=_object, parse_constant=_constant, parse_float=_number
     ).decode
@@ -116,29 +116,29 @@ def json_rows(lines: TextLines, path: str) -> Iterator[JsonRow]:
         if not text:
             continue
         try:
-            found = decode(text)
+            value = decode(text)
             if "\\u" in text and _ESCAPED_SURROGATE.search(text):
-                json.dumps(found, ensure_ascii=False).encode()
+                json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            told = "half of a surrogate pair (\\ud800 to \\udfff) is no character; remove it"
-            raise lines.refusal(told) from error
+            problem = "half of a surrogate pair (\\ud800 to \\udfff) is no character; remove it"
+            raise lines.refusal(problem) from error
         except RecursionError as error:
             raise lines.refusal("nested too deeply; expected a JSON object") from error
         except ValueError as error:
             if text[0] == "[" and lines.number == 1:
                 raise _array(path) from error
             raise lines.refusal(_not_json(error, text)) from error
-        if not isinstance(found, dict):
-            raise _no_object(lines, path, found)
-        yield found
+        if not isinstance(value, dict):
+            raise _no_object(lines, path, value)
+        yield value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the name {quoted(twice)} stands twice in one object")
-    return found
+    return record
 
 
 def _constant(name: str) -> None:
@@ -146,10 +146,10 @@ def _constant(name: str) -> None:
 
 
 def _number(text: str) -> float:
-    found = float(text)
-    if math.isinf(found):
+    number = float(text)
+    if math.isinf(number):
         raise ValueError(f"{short(text)} is beyond the range of numbers")
-    return found
+    return number
 
 
 def _not_json(error: ValueError, text: str) -> str:
@@ -159,15 +159,15 @@ def _not_json(error: ValueError, text: str) -> str:
     return f"not valid JSON ({place}); expected a whole object on each line"
 
 
-def _no_object(lines: TextLines, path: str, found: object) -> InputError:
-    if isinstance(found, list) and lines.number == 1:
+def _no_object(lines: TextLines, path: str, value: object) -> InputError:
+    if isinstance(value, list) and lines.number == 1:
         return _array(path)
-    return lines.refusal(f"found {described(found)}, expected a JSON object")
+    return lines.refusal(f"found {describe_value(value)}, expected a JSON object")
 
 
 def _array(path: str) -> InputError:
-    told = f"is a JSON array: expected {KIND}; write an object a line, for example with"
-    return InputError(f"{path} {told} jq -c '.[]'")
+    problem = f"is a JSON array: expected {KIND}; write an object a line, for example with"
+    return InputError(f"{path} {problem} jq -c '.[]'")
 
 
 class JsonTable:
@@ -195,7 +195,7 @@ class JsonTable:
             self.columns = self._nullable_columns(path, columns)
             return
         if columns is not None:
-            check_wanted(path, columns, list(first))
+            check_columns(path, columns, list(first))
         names = list(first) if columns is None else list(columns)
         self.columns = [self._column(name, columns is None) for name in names]
 
@@ -203,18 +203,18 @@ class JsonTable:
         """Return columns by their first values; rows that were read for this are read again."""
         names = list(self._first) if columns is None else columns
         kinds: dict[str, str] = {}
-        seen: dict[str, None] = {}
+        all_names: dict[str, None] = {}
         rows = []
         for row in chain([self._first], self._rows):
             rows.append(row)
-            seen.update(dict.fromkeys(row))
+            all_names.update(dict.fromkeys(row))
             for name in names:
                 value = _value_or_none(row.get(name))
                 if value is not None and name not in kinds:
                     kinds[name] = kind_of_value(value) or JSON
             if len(kinds) == len(names) or len(rows) == _ROWS_FOR_KINDS:
                 break
-        check_wanted(path, names, list(seen))
+        check_columns(path, names, list(all_names))
         self._rows = chain(rows[1:], self._rows)
         default = JSON if columns is None else TEXT
         return [JsonColumn(name, kinds.get(name, default), True) for name in names]
@@ -223,9 +223,9 @@ class JsonTable:
         value = self._first[name]
         kind = kind_of_value(value)
         if kind is None and not all_columns:
-            found = f"column {quoted(name)} is {described(value)}"
-            told = f"{found}; expected {NEEDED}: drop the line or fill it in"
-            raise self._lines.refusal(told, self._first_line)
+            problem = f"column {quoted(name)} is {describe_value(value)}"
+            message = f"{problem}; expected {NEEDED}: drop the line or fill it in"
+            raise self._lines.refusal(message, self._first_line)
         return JsonColumn(name, kind or JSON, all_columns)
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -254,7 +254,9 @@ class JsonTable:
     def _other_kind(self, row: JsonRow, column: JsonColumn, line: int | None = None) -> InputError:
         name = quoted(column.name)
         value = row.get(column.name)
-        problem = f"column {name} is {described(value)}" if column.name in row else f"no {name}"
+        problem = (
+            f"column {name} is {describe_value(value)}" if column.name in row else f"no {name}"
+        )
         if _value_or_none(value) is not None:
             advice = "write the same kind in every line"
         elif column.kind in (TEXT, TEXTS):
@@ -264,12 +266,12 @@ class JsonTable:
         expected = f"expected {column.kind}, as in line {self._first_line:,}"
         return self._lines.refusal(f"{problem}; {expected}: {advice}", line)
 
-    def table(self, rows: Sequence[list[Any]]) -> Table:
+    def table(self, rows: Sequence[list[Any]]) -> DataTable:
         """Return some rows as a record batch."""
         kernel = _kernel.ArrowTable()
         for place, column in enumerate(self.columns):
             column.add_to(kernel, [row[place] for row in rows])
-        return Table(kernel, [column.name for column in self.columns])
+        return DataTable(kernel, [column.name for column in self.columns])
 
 
 _ROWS_FOR_KINDS = 1000
@@ -281,7 +283,7 @@ def _value_or_none(value: Any) -> Any:
     return None if type(value) is list and (not value or None in value) else value
 
 
-def read_jsonl_nullable(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
+def read_jsonl_nullable(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[DataTable]:
     """Yield the record batches of a file in which values may be missing."""
     yield from read_carefully(piece, columns, nullable=True)
 
@@ -291,7 +293,7 @@ _NULLS = (b"null", b"[]")
 _BYTES_SCANNED = 1 << 22
 
 
-def refuse_jsonl_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+def refuse_jsonl_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     """Refuse the first line with a null or an empty list in these columns; else False.
 
     The bytes of the file are searched, and only lines that have a match are parsed.
@@ -304,7 +306,7 @@ def refuse_jsonl_nulls(piece: Piece, columns: Sequence[str]) -> bool:
             data, end, rest = (rest + data).rpartition(b"\n")
             table.refuse_nulls(data, before)
             before += data.count(b"\n") + len(end)
-            if len(rest) > LONGEST_ROW:
+            if len(rest) > MAX_ROW_BYTES:
                 return False  # it is refused when the row is read
         table.refuse_nulls(rest, before)
     return False
@@ -331,7 +333,7 @@ def _lines_with_nulls(data: bytes) -> Iterator[tuple[int, JsonRow]]:
             yield number, row
 
 
-def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
+def read_jsonl(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[DataTable]:
     """Yield the record batches of a file."""
     if columns is None:
         yield from read_carefully(piece, None)
@@ -340,15 +342,15 @@ def read_jsonl(piece: Piece, columns: Sequence[str] | None) -> Iterator[Table]:
         first = JsonTable(lines, piece.path, columns)
     names, formats = list(columns), [FORMATS[column.kind] for column in first.columns]
     with text_lines(piece.path, KIND) as lines:
-        rows = _kernel.JsonLinesFile(names, formats, LONGEST_ROW)
+        rows = _kernel.JsonLinesFile(names, formats, MAX_ROW_BYTES)
         strange = yield from regular_rows(rows, lines, names)
     if strange is not None:
         yield from read_carefully(piece, columns, strange)
 
 
 def read_carefully(
-    piece: Piece, columns: Sequence[str] | None, skip: int = 0, nullable: bool = False
-) -> Iterator[Table]:
+    piece: TablePiece, columns: Sequence[str] | None, skip: int = 0, nullable: bool = False
+) -> Iterator[DataTable]:
     """Yield the record batches of a file by the json module, without its first `skip` rows."""
     with text_lines(piece.path, KIND) as lines:
         table = JsonTable(lines, piece.path, columns, nullable)

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from karat import _kernel
-from karat.arrow.formats.text_lines import check_wanted
-from karat.arrow.pieces import Piece, TableFormat, file_size
+from karat.arrow.formats.text_lines import check_columns
+from karat.arrow.pieces import TableFormat, TablePiece, file_size
 from karat.errors import InputError, MissingExtra
 
 ROWS_PER_PIECE = 1 << 17
@@ -28,7 +28,7 @@ class RowGroup(NamedTuple):
     end: int
 
 
-def pieces_of(path: str, size: int, groups: Sequence[RowGroup]) -> list[Piece]:
+def pieces_of(path: str, size: int, groups: Sequence[RowGroup]) -> list[TablePiece]:
     """Return runs of row groups of about `ROWS_PER_PIECE` rows; `size` is that of the file."""
     pieces, start, before = [], 0, 0
     for stop in range(1, len(groups) + 1):
@@ -37,7 +37,7 @@ def pieces_of(path: str, size: int, groups: Sequence[RowGroup]) -> list[Piece]:
         if held >= ROWS_PER_PIECE or stop == len(groups):
             span = min(group.start for group in run), max(group.end for group in run)
             if held:
-                pieces.append(Piece(path, "parquet", size, held, before, (start, stop), span))
+                pieces.append(TablePiece(path, "parquet", size, held, before, (start, stop), span))
             start, before = stop, before + held
     return pieces
 
@@ -71,13 +71,13 @@ class StreamedBatch:
 
 
 @contextmanager
-def _connected(path: str) -> Iterator[Any]:
+def _connect(path: str) -> Iterator[Any]:
     """Open a database in memory, and turn what it says of a file into one sentence."""
     import duckdb
 
     if "://" in path:
-        told = "files at an address are read by pyarrow, which is not installed"
-        raise InputError(f"{path}: {told}: pip install 'karat[arrow]'")
+        problem = "files at an address are read by pyarrow, which is not installed"
+        raise InputError(f"{path}: {problem}: pip install 'karat[arrow]'")
     file_size(path)
     try:
         with duckdb.connect(config=_DUCKDB_SETTINGS) as connection:
@@ -86,8 +86,8 @@ def _connected(path: str) -> Iterator[Any]:
         if "Out of Memory" in str(error):
             advice = "read it with pyarrow: pip install 'karat[arrow]'"
             raise InputError(f"{path}: DuckDB needs more than {_MEMORY}; {advice}") from error
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: not a parquet file that can be read: {told}") from error
+        problem = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: not a parquet file that can be read: {problem}") from error
 
 
 def _pattern(path: str) -> str:
@@ -97,9 +97,9 @@ def _pattern(path: str) -> str:
 
 def duckdb_row_groups(path: str) -> list[RowGroup]:
     """Return the row groups of a file."""
-    with _connected(path) as connection:
-        found = connection.execute(_GROUPS, [_pattern(path)]).fetchall()
-    return [RowGroup(*row) for row in found]
+    with _connect(path) as connection:
+        rows = connection.execute(_GROUPS, [_pattern(path)]).fetchall()
+    return [RowGroup(*row) for row in rows]
 
 
 _NULLS = """
@@ -108,10 +108,10 @@ WHERE stats_null_count > 0 AND row_group_id >= ? AND row_group_id < ?
 """
 
 
-def duckdb_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+def duckdb_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     """Return whether these columns of a piece have nulls, as the file's footer says."""
     first, last = piece.groups or (0, 1 << 31)
-    with _connected(piece.path) as connection:
+    with _connect(piece.path) as connection:
         rows = connection.execute(_NULLS, [_pattern(piece.path), first, last]).fetchall()
     paths = [str(row[0]).replace(", ", ".") for row in rows]
     return any(f"{path}.".startswith(f"{name}.") for path in paths for name in columns)
@@ -119,27 +119,27 @@ def duckdb_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
 
 def duckdb_columns(path: str) -> list[str]:
     """Return the names of the columns."""
-    with _connected(path) as connection:
-        found = connection.execute(f"DESCRIBE SELECT * FROM {_SOURCE}", [_pattern(path)]).fetchall()
-    return [str(row[0]) for row in found]
+    with _connect(path) as connection:
+        rows = connection.execute(f"DESCRIBE SELECT * FROM {_SOURCE}", [_pattern(path)]).fetchall()
+    return [str(row[0]) for row in rows]
 
 
-def read_by_duckdb(piece: Piece, columns: Sequence[str] | None) -> Iterator[StreamedBatch]:
+def read_by_duckdb(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[StreamedBatch]:
     """Yield the record batches of a piece."""
     if columns is not None:
-        check_wanted(piece.path, columns, duckdb_columns(piece.path))
-    with _connected(piece.path) as connection:
+        check_columns(piece.path, columns, duckdb_columns(piece.path))
+    with _connect(piece.path) as connection:
         last = None if piece.rows is None else piece.first + piece.rows
-        where = "" if last is None else " WHERE file_row_number >= ? AND file_row_number < ?"
+        condition = "" if last is None else " WHERE file_row_number >= ? AND file_row_number < ?"
         values = [_pattern(piece.path), *([] if last is None else [piece.first, last])]
-        query = f"SELECT {_listed(columns)} FROM {_SOURCE}{where}"
+        query = f"SELECT {_quote_columns(columns)} FROM {_SOURCE}{condition}"
         relation = connection.sql(query, params=values)
         stream = _kernel.ArrowStream(relation.__arrow_c_stream__())
         while capsules := stream.next_capsules():
             yield StreamedBatch(capsules)
 
 
-def _listed(columns: Sequence[str] | None) -> str:
+def _quote_columns(columns: Sequence[str] | None) -> str:
     if columns is None:
         return "*"
     return ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
@@ -155,12 +155,12 @@ def pyarrow_module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        told = "parquet files are read by pyarrow, which is not installed"
-        raise MissingExtra(f"{told}: pip install 'karat[arrow]'") from error
+        problem = "parquet files are read by pyarrow, which is not installed"
+        raise MissingExtra(f"{problem}: pip install 'karat[arrow]'") from error
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
+def reading_parquet(path: str) -> Iterator[None]:
     """Turn what pyarrow says of a file into one sentence."""
     arrow = pyarrow_module("pyarrow")
     try:
@@ -168,8 +168,8 @@ def reading(path: str) -> Iterator[None]:
     except InputError:
         raise  # it says what is wrong
     except OSError as error:
-        told = error.strerror if error.strerror else _first_line(error)
-        raise InputError(f"{path}: {told}") from error
+        reason = error.strerror if error.strerror else _first_line(error)
+        raise InputError(f"{path}: {reason}") from error
     except (arrow.ArrowException, ValueError) as error:
         raise InputError(
             f"{path}: not a parquet file that can be read: {_first_line(error)}"
@@ -180,10 +180,10 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def opened(path: str) -> Any:
+def open_input(path: str) -> Any:
     """Open a file of this machine, or one at an address such as s3://bucket/file."""
     fs = pyarrow_module("pyarrow.fs")
-    with reading(path):
+    with reading_parquet(path):
         if "://" not in path:
             return fs.LocalFileSystem().open_input_file(os.path.abspath(path))
         system, place = fs.FileSystem.from_uri(path)
@@ -196,7 +196,7 @@ def parquet_file(path: str) -> Iterator[Any]:
     parquet = pyarrow_module("pyarrow.parquet")
     if "://" not in path:
         file_size(path)
-    with reading(path), opened(path) as source:
+    with reading_parquet(path), open_input(path) as source:
         yield parquet.ParquetFile(source, pre_buffer=False, page_checksum_verification=True)
 
 
@@ -205,14 +205,14 @@ def _by_duckdb() -> bool:
     return find_spec("pyarrow") is None and find_spec("duckdb") is not None
 
 
-def parquet_pieces(path: str) -> list[Piece]:
+def parquet_pieces(path: str) -> list[TablePiece]:
     """Return runs of row groups of about `ROWS_PER_PIECE` rows."""
     if _by_duckdb():
         return pieces_of(path, file_size(path), duckdb_row_groups(path))
     with parquet_file(path) as file:
         footer = file.metadata
         groups = [_row_group(footer.row_group(i)) for i in range(footer.num_row_groups)]
-    with opened(path) as source:
+    with open_input(path) as source:
         return pieces_of(path, source.size(), groups)
 
 
@@ -224,7 +224,7 @@ def _row_group(group: Any) -> RowGroup:
     return RowGroup(group.num_rows, min(begins, default=0), max(ends, default=0))
 
 
-def read_parquet(piece: Piece, columns: Sequence[str] | None) -> Iterator[Any]:
+def read_parquet(piece: TablePiece, columns: Sequence[str] | None) -> Iterator[Any]:
     """Yield the record batches of a piece."""
     if _by_duckdb():
         yield from read_by_duckdb(piece, columns)
@@ -235,9 +235,9 @@ def read_parquet(piece: Piece, columns: Sequence[str] | None) -> Iterator[Any]:
             raise InputError(
                 f"{piece.path} has changed: it has {file.num_row_groups} row groups now"
             )
-        wanted = None if columns is None else list(columns)
+        names = None if columns is None else list(columns)
         groups = list(range(first, last))
-        yield from file.iter_batches(_ROWS_READ, groups, wanted, use_threads=False)
+        yield from file.iter_batches(_ROWS_READ, groups, names, use_threads=False)
 
 
 def parquet_columns(path: str) -> list[str]:
@@ -248,7 +248,7 @@ def parquet_columns(path: str) -> list[str]:
         return list(file.schema_arrow.names)
 
 
-def parquet_has_nulls(piece: Piece, columns: Sequence[str]) -> bool:
+def parquet_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     """Return whether these columns of a piece have nulls, as the file's footer says.
 
     In a column of lists an empty list counts as a null. A column without statistics is not looked

@@ -9,12 +9,12 @@ from karat import _kernel
 from karat.arrow.columns import kind_of
 from karat.arrow.pieces import TABLE_FORMATS
 from karat.errors import InputError, quoted
-from karat.evalset.reading import Place
+from karat.evalset.reading import FileLocation
 
 if TYPE_CHECKING:
     from karat.arrow.batches import RowBatch
 
-Rows = Iterator[tuple[Place, Mapping[str, Any]]]
+Rows = Iterator[tuple[FileLocation, Mapping[str, Any]]]
 
 
 def parquet_rows(path: str) -> tuple[list[str], Rows]:
@@ -29,20 +29,28 @@ def _rows(path: str) -> Rows:
         for batch in format.read(piece, None):
             schema, array = batch.__arrow_c_array__()
             names, formats = _kernel.arrow_columns(schema)
-            one = _kernel.ArrowBatch.from_capsules(schema, array)
+            arrow_batch = _kernel.ArrowBatch.from_capsules(schema, array)
             columns = [
-                list(cells(one, at, kind_of(form), (0, len(one)), f"{path}: column {quoted(name)}"))
+                list(
+                    cells(
+                        arrow_batch,
+                        at,
+                        kind_of(form),
+                        (0, len(arrow_batch)),
+                        f"{path}: column {quoted(name)}",
+                    )
+                )
                 for at, (name, form) in enumerate(zip(names, formats, strict=True))
             ]
             for row in zip(*columns, strict=True):
                 number += 1
-                yield Place(path, number), dict(zip(names, row, strict=True))
+                yield FileLocation(path, number), dict(zip(names, row, strict=True))
 
 
 def cells(
-    batch: RowBatch, at: int, kind: str, rows: tuple[int, int], what: str
+    batch: RowBatch, at: int, kind: str, rows: tuple[int, int], subject: str
 ) -> Iterator[str | float | None]:
-    """Yield texts or numbers of a column, None where there is none; other kinds have none."""
+    """Yield texts or numbers of a column, None for missing values and other kinds."""
     start, stop = rows
     reads: dict[str, Any] = {"floats": batch.floats, "whole numbers": batch.integers}
     text = kind in ("text", "JSON values")
@@ -52,14 +60,16 @@ def cells(
         return
     while start < stop:
         try:
-            found: Any = read(at, start, stop)
-            row: int = found[2] if text else found[1]  # the first without a value, or -1
+            result: Any = read(at, start, stop)
+            row: int = result[2] if text else result[1]  # the first without a value, or -1
             end = stop if row < 0 else start + row
-            values: Any = found[0] if row < 0 else read(at, start, end)[0]
+            values: Any = result[0] if row < 0 else read(at, start, end)[0]
         except IndexError as error:
-            raise InputError(f"{what} is damaged: {error}") from error
+            raise InputError(f"{subject} is damaged: {error}") from error
         except TypeError as error:
-            raise InputError(f"{what} holds 16-bit floats: cast them to 32 or 64 bits") from error
+            raise InputError(
+                f"{subject} holds 16-bit floats: cast them to 32 or 64 bits"
+            ) from error
         yield from values.strings() if text else values.tolist()
         if row >= 0:
             yield None

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import IO
 
 from karat import _kernel
-from karat.arrow.pieces import Piece, file_size
-from karat.arrow.tables import Table
+from karat.arrow.pieces import TablePiece, file_size
+from karat.arrow.tables import DataTable
 from karat.errors import InputError, quoted, short
 from karat.settings import nearest
 from karat.storage.unpacking import NOT_GZIP
 from karat.text.sniffing import refuse_binary
 
-LONGEST_ROW = 16 << 20
+MAX_ROW_BYTES = 16 << 20
 """Bytes of a row: of all its lines, where a quoted field holds line ends."""
 
 ROWS_PER_BATCH = 4096
@@ -43,11 +43,11 @@ class TextLines:
         """Bytes before the row that is being read."""
 
     def __iter__(self) -> Iterator[str]:
-        readline, most = self._file.readline, LONGEST_ROW + 1
+        readline, most = self._file.readline, MAX_ROW_BYTES + 1
         while data := readline(most):
             self.number += 1
             self.read += len(data)
-            if self.read - self.row_start > LONGEST_ROW:
+            if self.read - self.row_start > MAX_ROW_BYTES:
                 raise self._too_long()
             try:
                 line = data.decode()
@@ -69,7 +69,7 @@ class TextLines:
         return InputError(f"{self._path}, line {line or self.number:,}: {sentence}")
 
     def _too_long(self) -> InputError:
-        most = f"a row of more than {LONGEST_ROW >> 20} MB ends here or goes on"
+        most = f"a row of more than {MAX_ROW_BYTES >> 20} MB ends here or goes on"
         return self.refusal(f"{most}; shorten it, and look for a quote that is not closed")
 
 
@@ -99,10 +99,10 @@ def check_local(path: str, kind: str) -> None:
         )
 
 
-def whole_file(path: str, format: str, kind: str) -> list[Piece]:
+def whole_file(path: str, format: str, kind: str) -> list[TablePiece]:
     """Return the one piece of a file of text."""
     check_local(path, kind)
-    return [Piece(path, format, file_size(path))]
+    return [TablePiece(path, format, file_size(path))]
 
 
 def _tail(file: io.BufferedReader) -> bytes:
@@ -126,9 +126,9 @@ def _refuse_others(head: bytes, tail: bytes, path: str, kind: str) -> None:
     refuse_binary(head + tail, path, kind)
 
 
-def check_wanted(path: str, wanted: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse a table that lacks a column."""
-    for column in wanted:
+def check_columns(path: str, required: Sequence[str], columns: Sequence[str]) -> None:
+    """Require columns in a table."""
+    for column in required:
         if column not in columns:
             hint, has = nearest(column, columns), short(", ".join(columns))
             raise InputError(f"{path} has no column {quoted(column)}{hint} (it has {has})")
@@ -139,7 +139,7 @@ BYTES_READ = 1 << 20
 
 def regular_rows(
     rows: _kernel.DelimitedFile | _kernel.JsonLinesFile, lines: TextLines, names: Sequence[str]
-) -> Generator[Table, None, int | None]:
+) -> Generator[DataTable, None, int | None]:
     """Yield record batches; return the number of rows before one that is strange, if there is one.
 
     A file without rows has one batch, so that columns are checked in any case.
@@ -151,6 +151,6 @@ def regular_rows(
         finished = not data or not regular
         if rows.rows() or (finished and not done):
             done += rows.rows()
-            yield Table(rows.take(), names)
+            yield DataTable(rows.take(), names)
         if finished:
             return None if regular else done

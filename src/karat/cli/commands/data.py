@@ -46,8 +46,8 @@ def check(source: SetInput, format: str, output: str | None) -> None:
     karat data check my-set --format json
     karat data check mqm.tsv --option references=refB
     """
-    from karat.evalset.loading import as_options
-    from karat.evalset.saving import check_evalset
+    from karat.evalset.conversion import check_evalset
+    from karat.evalset.loading import parse_options
 
     source.check_output(output)
     with Bar() as progress:
@@ -57,7 +57,7 @@ def check(source: SetInput, format: str, output: str | None) -> None:
             judgements=source.judgements,
             model_judges=source.model_judges,
             progress=progress,
-            **as_options(source.reader_options),
+            **parse_options(source.reader_options),
         )
     show(contents, format, output)
     if contents.evalset is None:
@@ -95,8 +95,8 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
     karat data convert demo demo.jsonl --format jsonl
     karat data convert demo parsed --parse en_core_web_sm --tok 13a
     """
-    from karat.evalset.loading import as_options
-    from karat.evalset.saving import convert_evalset
+    from karat.evalset.conversion import convert_evalset
+    from karat.evalset.loading import parse_options
 
     with Bar() as progress:
         contents = convert_evalset(
@@ -109,7 +109,7 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
             judgements=source.judgements,
             model_judges=source.model_judges,
             progress=progress,
-            **as_options(source.reader_options),
+            **parse_options(source.reader_options),
         )
     click.echo(f"{target}: {contents.evalset!r}")
 
@@ -204,14 +204,14 @@ def draw(
     karat data draw my-set 20 --unit group --plan draws.tsv
     """
     from karat.estimation.planning import draw_units
-    from karat.evalset.draws import draw_lines
+    from karat.evalset.draws import format_draws
     from karat.storage.output import write_atomically
 
     source.check_output(output, plan)
     with Bar() as progress:
         drawn_units = draw_units(source.load(progress), count, unit, seed=seed)
     if plan:
-        write_atomically(plan, "".join(draw_lines(drawn_units.rows)))
+        write_atomically(plan, "".join(format_draws(drawn_units.rows)))
     show(drawn_units, format, output)
 
 
@@ -256,8 +256,8 @@ def flood_command(source: SetInput, folder: str, **settings: Any) -> None:
     karat data flood demo flooded --dimension adequacy --correct 4
     karat data flood rag24 flooded --dimension all
     """
+    from karat.evalset.conversion import check_free, save_evalset
     from karat.evalset.flooding import Flood, flood
-    from karat.evalset.saving import check_free, save_evalset
 
     check_free(Path(folder))
     flooding = Flood(**settings)

@@ -106,10 +106,10 @@ def command(
         settings["draws"] = read_draws_of(loaded, draws)
         result = estimate(loaded, progress=progress, **settings)
     if plan:
-        from karat.evalset.draws import draw_lines
+        from karat.evalset.draws import format_draws
         from karat.storage.output import write_atomically
 
-        write_atomically(plan, "".join(draw_lines(result.draws)))
+        write_atomically(plan, "".join(format_draws(result.draws)))
     show(result, format, output)
 
 

@@ -173,8 +173,7 @@ def _score_tables(
     **settings: Any,
 ) -> Result:
     """Score tables, or one shard of them."""
-    from karat.arrow.shard_runs import write_shards
-    from karat.arrow.table_scores import score_table
+    from karat.arrow.table_scores import score_table, write_shards
 
     if segments:
         raise InputError(

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, csv_records, number
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records
 from karat.evalset.sets import EvalSet
 
 SCORE = Dimension("score", "higher", 0.0, 100.0)
@@ -44,14 +44,14 @@ _SEGMENT = "TGT"
 class _Item(NamedTuple):
     """A score of an item by an annotator."""
 
-    place: Place
+    location: FileLocation
     judge: str
     system: str
     item: int
     kind: str
     score: float
     document: str
-    whole: bool
+    is_document: bool
     spans: list[tuple[str, str]] | None
     """Severity and type of each error; None if the campaign has no spans."""
     end: float
@@ -66,8 +66,8 @@ def read_appraise(
 ) -> EvalSet:
     """Return the judgements of a file together with the texts of another set."""
     if texts is None:
-        told = "an export of Appraise has no texts: name a set that has them"
-        raise InputError(f"{path}: {told}, with documents as groups (--option texts=SET)")
+        problem = "an export of Appraise has no texts: name a set that has them"
+        raise InputError(f"{path}: {problem}, with documents as groups (--option texts=SET)")
     from karat.evalset.loading import load_evalset
 
     base = load_evalset(texts)
@@ -82,13 +82,13 @@ def read_appraise(
     for segment, group in zip(base.segments, base.groups, strict=True):
         places.setdefault(group, []).append(segment)
     left = Counter[str]()
-    judged = list(_judged(items, base, places, left))
+    judged = list(_locate_segments(items, base, places, left))
     draft = EvalSetDraft(
         name or path.name.split(".")[0],
         base.segments,
         base.systems,
         reading=reading,
-        where=path,
+        location=path,
         references=base.references,
         groups=base.groups,
         sources=base.sources,
@@ -100,15 +100,15 @@ def read_appraise(
     for system, segment, item in judged:
         at = system, segment, item.judge
         if not typed:
-            draft.judge(*at, SCORE.name, item.score, item.place)
+            draft.judge(*at, SCORE.name, item.score, item.location)
         if item.spans is not None:
-            draft.judge(*at, PENALTY.name, sum(map(_weight, item.spans)), item.place)
+            draft.judge(*at, PENALTY.name, sum(map(_weight, item.spans)), item.location)
     return draft.finish()
 
 
-def _remarks(left: Counter[str], taken: int) -> list[str]:
-    rows = ", ".join(f"{count:,} {why}" for why, count in left.items())
-    return [f"{taken:,} items are read. Left out: {rows}."] if left else []
+def _remarks(skipped: Counter[str], n_read: int) -> list[str]:
+    rows = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
+    return [f"{n_read:,} items are read. Left out: {rows}."] if skipped else []
 
 
 def _weight(span: tuple[str, str]) -> float:
@@ -116,29 +116,29 @@ def _weight(span: tuple[str, str]) -> float:
     return PUNCTUATION if type.endswith("punctuation") else WEIGHTS[severity]
 
 
-def _judged(
-    items: Sequence[_Item], base: EvalSet, places: Mapping[str, list[str]], left: Counter[str]
+def _locate_segments(
+    items: Sequence[_Item], base: EvalSet, places: Mapping[str, list[str]], skipped: Counter[str]
 ) -> Iterator[tuple[str, str, _Item]]:
     """Yield the system and segment of each item that has them; count the others."""
     documents: dict[_Key, dict[int, _Item]] = {}
     for item in items:
         system, document = _names(item, base)
-        why = _left_out(item, system, document, base, places)
-        if why:
-            left[why] += 1
+        reason = _skip_reason(item, system, document, base, places)
+        if reason:
+            skipped[reason] += 1
             continue
-        own = documents.setdefault((item.judge, system, document), {})
-        before = own.get(item.item)
+        items_by_number = documents.setdefault((item.judge, system, document), {})
+        before = items_by_number.get(item.item)
         if before is not None:
-            left["judged again by the same annotator"] += 1
+            skipped["judged again by the same annotator"] += 1
         if before is None or item.end > before.end:
-            own[item.item] = item
-    for (_, system, document), own in documents.items():
-        if len(own) != len(places[document]):
-            left["of documents judged in part"] += len(own)
+            items_by_number[item.item] = item
+    for (_, system, document), items_by_number in documents.items():
+        if len(items_by_number) != len(places[document]):
+            skipped["of documents judged in part"] += len(items_by_number)
             continue
-        for segment, at in zip(places[document], sorted(own), strict=True):
-            yield system, segment, own[at]
+        for segment, at in zip(places[document], sorted(items_by_number), strict=True):
+            yield system, segment, items_by_number[at]
 
 
 def _names(item: _Item, base: EvalSet) -> tuple[str, str]:
@@ -147,13 +147,13 @@ def _names(item: _Item, base: EvalSet) -> tuple[str, str]:
     return system, item.document.removesuffix(f"#{system}")
 
 
-def _left_out(
+def _skip_reason(
     item: _Item, system: str, document: str, base: EvalSet, places: Mapping[str, list[str]]
 ) -> str:
-    """Say why an item is not read; "" if it is."""
+    """Explain why an item is skipped; "" if it is read."""
     if item.kind != _SEGMENT or "#bad" in item.document or "#duplicate" in item.document:
         return "for quality control"
-    if item.whole:
+    if item.is_document:
         return "scores of whole documents"
     if document not in places:
         return "of documents that the set does not have"
@@ -161,47 +161,51 @@ def _left_out(
 
 
 def _items(path: Path, reading: Reading) -> Iterator[_Item]:
-    for place, row in csv_records(path, reading):
+    for location, row in read_csv_records(path, reading):
         if not any(row):
             continue
         if len(row) not in _FIELDS:
-            told = f"found {len(row)} fields, expected 11, or 12 with error spans"
-            reading.problem(place, told)
+            problem = f"found {len(row)} fields, expected 11, or 12 with error spans"
+            reading.problem(location, problem)
             continue
-        judge, system, item, kind, _, _, score, document, whole = row[:9]
-        value, end = number(score), number(row[-1])
+        judge, system, item, kind, _, _, score, document, is_document = row[:9]
+        value, end = parse_number(score), parse_number(row[-1])
         if (
             value is None
             or end is None
             or not re.fullmatch("[0-9]{1,18}", item)
-            or whole not in ("True", "False")
+            or is_document not in ("True", "False")
         ):
-            told = f"{quoted(','.join(row[:9]))}: expected annotator, system, item, type, two "
-            reading.problem(place, f"found {told}languages, score, document, True or False")
+            problem = f"{quoted(','.join(row[:9]))}: expected annotator, system, item, type, two "
+            reading.problem(location, f"found {problem}languages, score, document, True or False")
             continue
-        spans = _spans(row[9], place, reading) if len(row) == _FIELDS[-1] else None
-        whole_document = whole == "True"
+        spans = _spans(row[9], location, reading) if len(row) == _FIELDS[-1] else None
+        whole_document = is_document == "True"
         yield _Item(
-            place, judge, system, int(item), kind, value, document, whole_document, spans, end
+            location, judge, system, int(item), kind, value, document, whole_document, spans, end
         )
 
 
-def _spans(field: str, place: Place, reading: Reading) -> list[tuple[str, str]]:
+def _spans(field: str, location: FileLocation, reading: Reading) -> list[tuple[str, str]]:
     try:
-        found = [(error["severity"].lower(), _type(error)) for error in json.loads(field)]
+        spans = [(error["severity"].lower(), _type(error)) for error in json.loads(field)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        told = 'expected [{"severity": …, "error_type": …}, …]'
-        reading.problem(place, f"found {short(field)} as error spans, {told}")
+        expected = 'expected [{"severity": …, "error_type": …}, …]'
+        reading.problem(location, f"found {short(field)} as error spans, {expected}")
         return []
-    for severity, _ in found:
+    for severity, _ in spans:
         if severity not in WEIGHTS:
-            known = ", ".join(WEIGHTS)
-            reading.problem(place, f"found the severity {quoted(severity)}, expected {known}")
+            severities = ", ".join(WEIGHTS)
+            reading.problem(
+                location, f"found the severity {quoted(severity)}, expected {severities}"
+            )
             return []
-    return found
+    return spans
 
 
 def _type(error: Mapping[str, object]) -> str:
     """Return the type of an error in lower case, `category/type`; "" if it has none."""
-    given = error.get("error_type")
-    return "/".join(map(str, given if isinstance(given, list) else [given or ""])).lower()
+    error_type = error.get("error_type")
+    return "/".join(
+        map(str, error_type if isinstance(error_type, list) else [error_type or ""])
+    ).lower()

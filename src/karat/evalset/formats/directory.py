@@ -30,9 +30,16 @@ from typing import Any, TypeVar
 
 from karat.errors import InputError, MissingExtra, quoted
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.draws import DRAWS, draw_lines, read_draws
-from karat.evalset.judgements import Dimension, without_shares
-from karat.evalset.reading import Place, Reading, number, read_lines, read_text, tab_rows
+from karat.evalset.draws import DRAWS, format_draws, read_draws
+from karat.evalset.judgements import Dimension, drop_shares
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    parse_number,
+    read_lines,
+    read_text,
+    read_tsv,
+)
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree, conllu_lines, read_conllu
 
@@ -40,7 +47,7 @@ FILE = "karat.toml"
 
 
 @dataclass(frozen=True)
-class Settings:
+class SetSettings:
     """The content of a `karat.toml`."""
 
     name: str
@@ -53,7 +60,7 @@ class Settings:
     escapes: bool = False
     r"""`\n`, `\r`, `\\` and `\e` (nothing: an empty text that is there) are read as such."""
     systems: tuple[str, ...] | None = None
-    """The systems in their order; without it, those of the files, by name."""
+    """Systems in order; None to use the system files sorted by name."""
     dimensions: tuple[Dimension, ...] = ()
 
 
@@ -66,19 +73,19 @@ _OF_DIMENSION = {"name": str, "better": str, "low": float, "high": float, "guide
 _WORDS = {str: "a string", bool: "true or false", list: "an array", float: "a number"}
 
 
-def read_settings(path: Path, reading: Reading) -> Settings:
+def read_settings(path: Path, reading: Reading) -> SetSettings:
     """Return the settings of a set, checked."""
-    found = read_toml(read_text(path), str(path))
-    _check(found, _KINDS, str(path), reading)
+    values = read_toml(read_text(path), str(path))
+    _check(values, _KINDS, str(path), reading)
     reading.check()
-    dimensions = [_dimension(item, path, reading) for item in found.get("dimension", [])]
-    systems = found.get("systems")
+    dimensions = [_dimension(item, path, reading) for item in values.get("dimension", [])]
+    systems = values.get("systems")
     for name in systems or []:
         if not isinstance(name, str):
             reading.problem(path, f"found {quoted(name)} among the systems, expected a string")
     reading.check()
-    plain = {key.replace("-", "_"): found[key] for key in found if _KINDS[key] is not list}
-    return Settings(
+    plain = {key.replace("-", "_"): values[key] for key in values if _KINDS[key] is not list}
+    return SetSettings(
         **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
         dimensions=tuple(item for item in dimensions if item is not None),
@@ -91,8 +98,8 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 
     for parser in ("tomllib", "tomli"):
         try:
-            found: dict[str, Any] = import_module(parser).loads(text)
-            return found
+            values: dict[str, Any] = import_module(parser).loads(text)
+            return values
         except ImportError:
             continue
         except (ValueError, RecursionError) as error:
@@ -102,21 +109,27 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 
 
 def _check(
-    found: Mapping[str, Any], kinds: Mapping[str, type], where: str, reading: Reading
+    values: Mapping[str, Any], kinds: Mapping[str, type], location: str, reading: Reading
 ) -> None:
-    for key, value in found.items():
+    for key, value in values.items():
         if key not in kinds:
-            reading.problem(where, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
+            reading.problem(location, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
             continue
-        good = number(value) is not None if kinds[key] is float else isinstance(value, kinds[key])
+        good = (
+            parse_number(value) is not None
+            if kinds[key] is float
+            else isinstance(value, kinds[key])
+        )
         if not good or (kinds[key] is float and isinstance(value, str)):
-            reading.problem(where, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}")
+            reading.problem(
+                location, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}"
+            )
 
 
 def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        told = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
-        reading.problem(path, told)
+        problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+        reading.problem(path, problem)
         return None
     before = len(reading.problems)
     _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading)
@@ -129,7 +142,7 @@ def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
         return None
 
 
-def settings_text(settings: Settings) -> Iterable[str]:
+def format_settings(settings: SetSettings) -> Iterable[str]:
     """Return the lines of a `karat.toml` that reads back as these settings."""
     yield f"name = {toml_string(settings.name)}\n"
     for key in ("description", "licence"):
@@ -162,7 +175,7 @@ _UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
 
 
 def read_directory(path: Path, reading: Reading) -> EvalSet:
-    """Return the set in a folder."""
+    """Read the set from a folder."""
     settings = read_settings(path / FILE, reading)
     files = _Files(settings.escapes, reading)
     systems = {
@@ -171,7 +184,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
     }
     references, trees = _references(path / "references", files, settings, reading)
     source = path / "source.txt"
-    sources = _there(files.lines(source, optional=False)) if source.exists() else None
+    sources = _drop_missing(files.lines(source, optional=False)) if source.exists() else None
     segments, groups = _segments(path / "segments.tsv", files, reading)
     reading.check()
     draft = EvalSetDraft(
@@ -179,9 +192,9 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         segments,
         systems,
         reading=reading,
-        where=path,
-        references=[_there(group) for group in zip(*references, strict=True)] or None,
-        trees=[_there(group) for group in zip(*trees, strict=True)] or None,
+        location=path,
+        references=[_drop_missing(group) for group in zip(*references, strict=True)] or None,
+        trees=[_drop_missing(group) for group in zip(*trees, strict=True)] or None,
         groups=groups,
         sources=sources,
         dimensions=settings.dimensions,
@@ -189,9 +202,9 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         licence=settings.licence,
     )
     if (path / "human.tsv").exists():
-        rows = tab_rows(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
-        for place, (system, segment, judge, dimension, value, *more) in rows:
-            draft.judge(system, segment, judge, dimension, value, place, *more)
+        rows = read_tsv(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
+        for location, (system, segment, judge, dimension, value, *more) in rows:
+            draft.judge(system, segment, judge, dimension, value, location, *more)
     if (path / DRAWS).exists():
         draft.draws = [*read_draws(path / DRAWS, reading)]
     return draft.finish()
@@ -210,34 +223,34 @@ class _Files:
         lines = read_lines(path)
         self.compare(path, len(lines))
         return [
-            None if optional and not line else self._text(line, place)
-            for place, line in self.reading.numbered(lines, path)
+            None if optional and not line else self._text(line, location)
+            for location, line in self.reading.numbered(lines, path)
         ]
 
-    def compare(self, path: Path, count: int, header: int = 0, what: str = "lines") -> None:
+    def compare(self, path: Path, count: int, header: int = 0, units: str = "lines") -> None:
         """Note a file that has more or fewer lines, or other units, than the first one."""
         if self.first is None:
             self.first, self.count = path, count
         elif count != self.count:
             expected = f"{self.count + header:,}, as {self.first} has {self.count:,} segments"
-            self.reading.problem(path, f"found {count + header:,} {what}, expected {expected}")
+            self.reading.problem(path, f"found {count + header:,} {units}, expected {expected}")
 
-    def _text(self, line: str, place: Place) -> str:
-        def meaning(found: re.Match[str]) -> str:
-            if found[1] in _MEANING:
-                return _MEANING[found[1]]
-            self.reading.problem(place, rf"found {found[0]}, expected \n, \r, \\ or \e")
-            return found[0]
+    def _text(self, line: str, location: FileLocation) -> str:
+        def meaning(match: re.Match[str]) -> str:
+            if match[1] in _MEANING:
+                return _MEANING[match[1]]
+            self.reading.problem(location, rf"found {match[0]}, expected \n, \r, \\ or \e")
+            return match[0]
 
         return re.sub(r"\\(.?)", meaning, line) if self.escapes else line
 
 
-def _there(column: Iterable[T | None]) -> list[T]:
-    return [one for one in column if one is not None]
+def _drop_missing(column: Iterable[T | None]) -> list[T]:
+    return [value for value in column if value is not None]
 
 
 def _references(
-    folder: Path, files: _Files, settings: Settings, reading: Reading
+    folder: Path, files: _Files, settings: SetSettings, reading: Reading
 ) -> tuple[list[list[str | None]], list[list[Tree | None]]]:
     """Return a column of texts for each reference, and one of trees if references have any."""
     paths = text_files(folder, reading, (".txt", ".conllu"))
@@ -265,15 +278,15 @@ def _tree_column(
     path: Path, texts: list[str | None] | None, files: _Files, reading: Reading
 ) -> list[Tree | None]:
     """Return the trees of a file, in the places of the texts beside it, if there are such."""
-    found = reading.attempt(lambda: read_conllu(path))
-    trees = [] if found is None else [tree for group in found for tree in group]
+    parsed = reading.attempt(lambda: read_conllu(path))
+    trees = [] if parsed is None else [tree for group in parsed for tree in group]
     if texts is None:
-        files.compare(path, len(trees), what="sentences")
+        files.compare(path, len(trees), units="sentences")
         return [*trees]
     expected = sum(text is not None for text in texts)
-    if found is not None and len(trees) != expected:
-        told = f"as {path.with_suffix('.txt').name} has {expected:,} texts"
-        reading.problem(path, f"found {len(trees):,} sentences, expected {expected:,}, {told}")
+    if parsed is not None and len(trees) != expected:
+        reason = f"as {path.with_suffix('.txt').name} has {expected:,} texts"
+        reading.problem(path, f"found {len(trees):,} sentences, expected {expected:,}, {reason}")
     left = iter(trees)
     return [None if text is None else next(left, None) for text in texts]
 
@@ -302,16 +315,16 @@ def text_files(folder: Path, reading: Reading, endings: tuple[str, ...] = (".txt
     return sorted((path for path in paths if path.suffix in endings), key=by_number)
 
 
-def _system_files(folder: Path, settings: Settings, reading: Reading) -> dict[str, Path]:
+def _system_files(folder: Path, settings: SetSettings, reading: Reading) -> dict[str, Path]:
     """Return the file of each system, in the order that the settings give."""
     files = text_files(folder, reading)
     if settings.systems is None:
         return {path.stem: path for path in sorted(files)}
-    wanted = {name: folder / file_name(name) for name in settings.systems}
+    listed = {name: folder / file_name(name) for name in settings.systems}
     for path in files:
-        if path not in wanted.values():
+        if path not in listed.values():
             reading.problem(path, f"not among the systems that {FILE} lists")
-    return wanted
+    return listed
 
 
 def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], list[str] | None]:
@@ -319,8 +332,8 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
     if not path.exists():
         return [str(i) for i in range(1, files.count + 1)], None
     columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
-    rows = list(tab_rows(path, columns, reading, only=True))
-    reading.check_once((place, row[0]) for place, row in rows)
+    rows = list(read_tsv(path, columns, reading, only=True))
+    reading.check_once((location, row[0]) for location, row in rows)
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
     return [row[0] for _, row in rows], groups
@@ -332,7 +345,7 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the files of a folder that reads back as the set, each with its text in pieces."""
     settings = _settings(evalset)
-    yield FILE, settings_text(settings)
+    yield FILE, format_settings(settings)
     counts = range(max(map(len, evalset.references)))
     width = len(str(len(counts)))
     for k in counts:
@@ -357,20 +370,20 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     if evalset.judgements:
         yield "human.tsv", ("\t".join(row) + "\n" for row in _judgements(evalset))
     if evalset.draws is not None:
-        yield DRAWS, draw_lines(evalset.draws)
+        yield DRAWS, format_draws(evalset.draws)
 
 
 def _judgements(evalset: EvalSet) -> Iterator[tuple[str, ...]]:
     """Yield the header and the rows of judgements, with kinds and others only where there are."""
     kinds, pairs = evalset.judgements.judge_kinds, evalset.pairs
     yield (*JUDGEMENT_COLUMNS, *(["kind"] if kinds else []), *(["other"] if pairs else []))
-    for row in (*without_shares(evalset.judgements, pairs), *pairs):
+    for row in (*drop_shares(evalset.judgements, pairs), *pairs):
         kind = (kinds.get(row.judge, ""),) if kinds else ()
         other = (getattr(row, "other", ""),) if pairs else ()
         yield (*row[:4], repr(row.value), *kind, *other)
 
 
-def _settings(evalset: EvalSet) -> Settings:
+def _settings(evalset: EvalSet) -> SetSettings:
     outputs = [text for column in evalset.systems.values() for text in column]
     references = [text for group in evalset.references for text in group]
     texts = [text for text in (*outputs, *references, *(evalset.sources or ())) if text is not None]
@@ -378,7 +391,7 @@ def _settings(evalset: EvalSet) -> Settings:
     missing = None in outputs
     # An empty text that is there must not be taken for one that is missing.
     hidden = (missing and "" in outputs) or (varying and "" in references)
-    return Settings(
+    return SetSettings(
         evalset.name,
         evalset.description,
         evalset.licence,
@@ -390,7 +403,7 @@ def _settings(evalset: EvalSet) -> Settings:
     )
 
 
-def _lines(column: Iterable[str | None], settings: Settings) -> Iterator[str]:
+def _lines(column: Iterable[str | None], settings: SetSettings) -> Iterator[str]:
     """Yield texts as lines that read back; an empty line is a text that is missing."""
     for i, text in enumerate(column):
         line = text or ""

@@ -27,160 +27,188 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.draws import draw_object, json_draws
-from karat.evalset.judgements import Dimension, without_shares
-from karat.evalset.reading import Place, Reading, check_filled, json_line, json_rows, member
+from karat.evalset.draws import draw_record, parse_draws
+from karat.evalset.judgements import Dimension, drop_shares
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_filled,
+    check_member,
+    format_json_line,
+    read_json_lines,
+)
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
 SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
 JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
-OF_JUDGEMENT = ("kind", "evidence", "other")
+OPTIONAL_JUDGEMENT = ("kind", "evidence", "other")
 """Members that a judgement may have, too."""
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
 
-_Found = dict[str, Any]
+_Record = dict[str, Any]
 
 
 def read_jsonl(path: Path, reading: Reading) -> EvalSet:
-    """Return the set in a file."""
-    header: _Found = {}
-    segments: list[tuple[Place, _Found]] = []
-    judgements: list[tuple[Place, _Found]] = []
-    draws: list[tuple[Place, _Found]] = []
-    for place, found in json_rows(path, reading):
-        if "evalset" in found and place.line == 1:
-            header = checked(found, HEADER, place, reading)
-        elif isinstance(found.get("id"), str | int):
-            segments.append((place, checked(found, SEGMENT, place, reading)))
+    """Read the set from a file."""
+    header: _Record = {}
+    segments: list[tuple[FileLocation, _Record]] = []
+    judgements: list[tuple[FileLocation, _Record]] = []
+    draws: list[tuple[FileLocation, _Record]] = []
+    for location, record in read_json_lines(path, reading):
+        if "evalset" in record and location.line == 1:
+            header = check_members(record, HEADER, location, reading)
+        elif isinstance(record.get("id"), str | int):
+            segments.append((location, check_members(record, SEGMENT, location, reading)))
         else:
-            (draws if "draw" in found else judgements).append((place, found))
+            (draws if "draw" in record else judgements).append((location, record))
     draft = _draft(path, header, segments, reading)
-    for place, found in segments:
-        for row in _array(found, "judgements", place, reading):
+    for location, record in segments:
+        for row in _array(record, "judgements", location, reading):
             inner = row if isinstance(row, dict) else {}
-            _judge(draft, {**inner, "segment": str(found["id"])}, place, reading)
-    for place, found in judgements:
-        _judge(draft, found, place, reading)
-    draft.draws = [*json_draws(draws, reading)] if draws else None
+            _judge(draft, {**inner, "segment": str(record["id"])}, location, reading)
+    for location, record in judgements:
+        _judge(draft, record, location, reading)
+    draft.draws = [*parse_draws(draws, reading)] if draws else None
     return draft.finish()
 
 
-def checked(found: _Found, keys: tuple[str, ...], place: Place, reading: Reading) -> _Found:
-    """Return an object; a member that is none of the names is noted."""
-    if unknown := [key for key in found if key not in keys]:
-        reading.problem(place, f"found the name {quoted(unknown[0])}, expected {', '.join(keys)}")
-    return found
+def check_members(
+    record: _Record, keys: tuple[str, ...], location: FileLocation, reading: Reading
+) -> _Record:
+    """Return the record; record unknown member names as problems."""
+    if unknown := [key for key in record if key not in keys]:
+        reading.problem(
+            location, f"found the name {quoted(unknown[0])}, expected {', '.join(keys)}"
+        )
+    return record
 
 
-def _array(found: _Found, key: str, place: Place, reading: Reading) -> list[Any]:
-    return (member(found, key, list, place, reading) or []) if key in found else []
+def _array(record: _Record, key: str, location: FileLocation, reading: Reading) -> list[Any]:
+    return (check_member(record, key, list, location, reading) or []) if key in record else []
 
 
-def _judge(draft: EvalSetDraft, found: _Found, place: Place, reading: Reading) -> None:
-    if problem := no_judgement(found):
-        reading.problem(place, problem)
+def _judge(draft: EvalSetDraft, record: _Record, location: FileLocation, reading: Reading) -> None:
+    if problem := judgement_problem(record):
+        reading.problem(location, problem)
     else:
-        system, segment, judge, dimension, value = (found[key] for key in JUDGEMENT)
-        more = (found.get(name, "") for name in ("kind", "other"))
-        draft.judge(system, segment, judge, dimension, value, place, *more)
+        system, segment, judge, dimension, value = (record[key] for key in JUDGEMENT)
+        more = (record.get(name, "") for name in ("kind", "other"))
+        draft.judge(system, segment, judge, dimension, value, location, *more)
 
 
-def no_judgement(found: _Found) -> str:
-    """Return why an object is no judgement; "" if it is one."""
-    if {*found} - {*OF_JUDGEMENT} != {*JUDGEMENT}:
-        given = f"found an object with {short(', '.join(found) or 'nothing')}"
-        return f"{given}, expected {', '.join(JUDGEMENT)}"
-    if not all(isinstance(found[key], str) for key in JUDGEMENT[:-1]):
+def judgement_problem(record: _Record) -> str:
+    """Explain why a record is not a judgement; "" if it is."""
+    if {*record} - {*OPTIONAL_JUDGEMENT} != {*JUDGEMENT}:
+        problem = f"found an object with {short(', '.join(record) or 'nothing')}"
+        return f"{problem}, expected {', '.join(JUDGEMENT)}"
+    if not all(isinstance(record[key], str) for key in JUDGEMENT[:-1]):
         return "system, segment, judge and dimension must be strings"
-    if isinstance(found["value"], str):
-        return f"found the value {quoted(found['value'])}, expected a number"
-    bad = next((key for key in OF_JUDGEMENT if not isinstance(found.get(key, ""), str)), None)
-    return f"found {quoted(found[bad])} for {quoted(bad)}, expected a string" if bad else ""
+    if isinstance(record["value"], str):
+        return f"found the value {quoted(record['value'])}, expected a number"
+    bad = next(
+        (key for key in OPTIONAL_JUDGEMENT if not isinstance(record.get(key, ""), str)), None
+    )
+    return f"found {quoted(record[bad])} for {quoted(bad)}, expected a string" if bad else ""
 
 
 def _draft(
-    path: Path, header: _Found, segments: list[tuple[Place, _Found]], reading: Reading
+    path: Path, header: _Record, segments: list[tuple[FileLocation, _Record]], reading: Reading
 ) -> EvalSetDraft:
-    place = Place(str(path), 1)
-    outputs = [member(found, "outputs", dict, where, reading) or {} for where, found in segments]
-    named = [str(name) for name in _array(header, "systems", place, reading)]
-    names = list(dict.fromkeys([*named, *(name for each in outputs for name in each)]))
-    if named and len(names) > len(named):
-        reading.problem(place, f"system {quoted(names[len(named)])} has outputs and is not listed")
-    reading.check_once((place, str(found["id"])) for place, found in segments)
+    header_location = FileLocation(str(path), 1)
+    outputs = [
+        check_member(record, "outputs", dict, location, reading) or {}
+        for location, record in segments
+    ]
+    listed = [str(name) for name in _array(header, "systems", header_location, reading)]
+    names = list(
+        dict.fromkeys([*listed, *(name for segment_outputs in outputs for name in segment_outputs)])
+    )
+    if listed and len(names) > len(listed):
+        reading.problem(
+            header_location, f"system {quoted(names[len(listed)])} has outputs and is not listed"
+        )
+    reading.check_once((header_location, str(record["id"])) for header_location, record in segments)
     check_filled(path, sum(map(len, outputs)), len(names), len(segments))
     trees = None
-    if any("trees" in found for _, found in segments):
-        trees = [list(_trees(found, where, reading)) for where, found in segments]
-    bare = trees is not None and not any("references" in found for _, found in segments)
-    references = [_array(found, "references", where, reading) for where, found in segments]
+    if any("trees" in record for _, record in segments):
+        trees = [list(_trees(record, location, reading)) for location, record in segments]
+    bare = trees is not None and not any("references" in record for _, record in segments)
+    references = [_array(record, "references", location, reading) for location, record in segments]
     return EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
-        [str(found["id"]) for _, found in segments],
-        {name: [each.get(name) for each in outputs] for name in names},
+        [str(record["id"]) for _, record in segments],
+        {name: [segment_outputs.get(name) for segment_outputs in outputs] for name in names},
         reading=reading,
-        where=path,
+        location=path,
         references=None if bare else references,
         trees=trees,
         groups=_column(segments, "group", reading),
         sources=_column(segments, "source", reading),
-        dimensions=json_dimensions(header, place, reading),
+        dimensions=json_dimensions(header, header_location, reading),
         description=str(header.get("description", "")),
         licence=str(header.get("licence", "")),
     )
 
 
-def _trees(found: _Found, place: Place, reading: Reading) -> Iterator[Tree]:
-    """Yield the trees of a segment; what is none is noted."""
-    for item in _array(found, "trees", place, reading):
-        given = item if isinstance(item, dict) else {}
-        words: Any = given.get("words")
-        heads: Any = given.get("heads")
-        name = given.get("id", "")
+def _trees(record: _Record, location: FileLocation, reading: Reading) -> Iterator[Tree]:
+    """Yield the trees of a segment; record invalid trees as problems."""
+    for item in _array(record, "trees", location, reading):
+        tree = item if isinstance(item, dict) else {}
+        words: Any = tree.get("words")
+        heads: Any = tree.get("heads")
+        name = tree.get("id", "")
         lists = isinstance(words, list) and isinstance(heads, list)
         if not lists or not all(isinstance(text, str) for text in (*words, name)):
-            reading.problem(place, f"found the tree {quoted(item)}, expected words and heads")
+            reading.problem(location, f"found the tree {quoted(item)}, expected words and heads")
             continue
         try:
-            checked(given, TREE, place, reading)
+            check_members(tree, TREE, location, reading)
             yield Tree(tuple(words), tuple(heads), name)
         except InputError as error:
-            reading.problem(place, str(error))
+            reading.problem(location, str(error))
 
 
-def _column(segments: list[tuple[Place, _Found]], key: str, reading: Reading) -> list[str] | None:
+def _column(
+    segments: list[tuple[FileLocation, _Record]], key: str, reading: Reading
+) -> list[str] | None:
     """Return a member that all segments have, or none has."""
-    if not any(key in found for _, found in segments):
+    if not any(key in record for _, record in segments):
         return None
-    return [member(found, key, str, place, reading) or "" for place, found in segments]
+    return [
+        check_member(record, key, str, location, reading) or "" for location, record in segments
+    ]
 
 
-def json_dimensions(header: _Found, place: Place, reading: Reading) -> Iterator[Dimension]:
-    """Yield the dimensions that a first line has; what is none is noted."""
-    for item in _array(header, "dimensions", place, reading):
-        given = {"name": item} if isinstance(item, str) else item
-        if not isinstance(given, dict) or not isinstance(given.get("name"), str):
-            reading.problem(place, f"found the dimension {quoted(item)}, expected one with a name")
+def json_dimensions(
+    header: _Record, location: FileLocation, reading: Reading
+) -> Iterator[Dimension]:
+    """Yield the dimensions declared in the header; record invalid ones as problems."""
+    for item in _array(header, "dimensions", location, reading):
+        dimension = {"name": item} if isinstance(item, str) else item
+        if not isinstance(dimension, dict) or not isinstance(dimension.get("name"), str):
+            reading.problem(
+                location, f"found the dimension {quoted(item)}, expected one with a name"
+            )
             continue
         try:
-            yield Dimension(**checked(given, DIMENSION, place, reading))
+            yield Dimension(**check_members(dimension, DIMENSION, location, reading))
         except (InputError, TypeError) as error:
-            reading.problem(place, f"the dimension {quoted(item)}: {error}")
+            reading.problem(location, f"the dimension {quoted(item)}: {error}")
 
 
-def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
+def format_jsonl(evalset: EvalSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     header = evalset.name, evalset.description, evalset.licence, list(evalset.systems)
     dimensions = [
         {key: value for key, value in asdict(dimension).items() if value not in (None, "")}
         for dimension in evalset.dimensions.values()
     ]
-    yield json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
+    yield format_json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
     for i, name in enumerate(evalset.segments):
-        segment: _Found = {"id": name}
+        segment: _Record = {"id": name}
         if evalset.groups is not None:
             segment["group"] = evalset.groups[i]
         if evalset.sources is not None:
@@ -189,16 +217,16 @@ def jsonl_lines(evalset: EvalSet) -> Iterator[str]:
         if evalset.trees is not None:
             segment["trees"] = [_tree(tree) for tree in evalset.trees[i]]
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
-        yield json_line(segment)
+        yield format_json_line(segment)
     kinds = evalset.judgements.judge_kinds
-    for row in (*without_shares(evalset.judgements, evalset.pairs), *evalset.pairs):
+    for row in (*drop_shares(evalset.judgements, evalset.pairs), *evalset.pairs):
         kind = kinds.get(row.judge)
-        yield json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
+        yield format_json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
     for draw in evalset.draws or ():
-        yield json_line(draw_object(draw))
+        yield format_json_line(draw_record(draw))
 
 
-def _tree(tree: Tree) -> _Found:
+def _tree(tree: Tree) -> _Record:
     """A tree as an object; its id only if it has one."""
-    found: _Found = {"words": list(tree.words), "heads": list(tree.heads)}
-    return {**found, "id": tree.id} if tree.id else found
+    record: _Record = {"words": list(tree.words), "heads": list(tree.heads)}
+    return {**record, "id": tree.id} if tree.id else record

@@ -24,15 +24,15 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
-    Place,
+    FileLocation,
     Reading,
-    as_names,
     check_filled,
-    csv_header,
-    csv_rows,
-    number,
+    parse_number,
+    read_csv,
+    read_csv_header,
     read_lines,
-    tab_rows,
+    read_tsv,
+    split_names,
 )
 from karat.evalset.sets import EvalSet
 
@@ -46,7 +46,7 @@ _GUIDELINE = "Share of the other outputs in the row that it beats; ties count on
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
     references: dict[str, list[str]] = {}
-    for _, (meaning, text) in csv_rows(path / "testset_w_refs.csv", ("mr", "ref"), reading):
+    for _, (meaning, text) in read_csv(path / "testset_w_refs.csv", ("mr", "ref"), reading):
         references.setdefault(meaning, []).append(text)
     inputs = list(references)
     files = sorted((path / "primary").glob("*.tsv"))
@@ -55,7 +55,7 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
         [str(i) for i in range(1, len(inputs) + 1)],
         {file.stem: _outputs(file, inputs, reading) for file in files},
         reading=reading,
-        where=path,
+        location=path,
         references=list(references.values()),
         sources=inputs,
         dimensions=[Dimension(key, low=0.0, high=1.0, guideline=_GUIDELINE) for key in RATINGS],
@@ -68,16 +68,16 @@ def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSe
 
 
 def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
-    """Return the output for every input, which must stand in the order of the test set."""
+    """Return the output for every input; inputs must be in the order of the test set."""
     rows = [row for row in reading.numbered(read_lines(path), path) if row[1].strip()]
     outputs = []
-    for (place, line), expected in zip(rows[1:], inputs, strict=False):
+    for (location, line), expected in zip(rows[1:], inputs, strict=False):
         fields = [_unquoted(field) for field in line.split("\t")]
         if len(fields) != 2:
-            reading.problem(place, f"found {len(fields)} fields, expected MR and output")
+            reading.problem(location, f"found {len(fields)} fields, expected MR and output")
         elif fields[0] != expected:
-            found = quoted(fields[0])
-            reading.problem(place, f"found the input {found}, expected {quoted(expected)}")
+            input_text = quoted(fields[0])
+            reading.problem(location, f"found the input {input_text}, expected {quoted(expected)}")
         outputs.append(fields[-1])
     if len(rows) - 1 != len(inputs):
         reading.problem(path, f"found {len(rows) - 1:,} outputs, expected {len(inputs):,}")
@@ -94,19 +94,25 @@ def _unquoted(field: str) -> str:
 def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
     names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
     won: dict[tuple[str, str, str], list[float]] = {}
-    places: dict[tuple[str, str, str], Place] = {}
-    for place, (worker, segment, *rest) in csv_rows(path, names, draft.reading):
-        systems, ratings = rest[: len(_PLACES)], [number(text) for text in rest[len(_PLACES) :]]
-        known = [rating for rating in ratings if rating is not None]
-        if len(known) < len(ratings):
-            draft.reading.problem(place, f"found the ratings {rest[5:]}, expected numbers")
+    places: dict[tuple[str, str, str], FileLocation] = {}
+    for location, (worker, segment, *cells) in read_csv(path, names, draft.reading):
+        systems, ratings = (
+            cells[: len(_PLACES)],
+            [parse_number(text) for text in cells[len(_PLACES) :]],
+        )
+        values = [rating for rating in ratings if rating is not None]
+        if len(values) < len(ratings):
+            draft.reading.problem(location, f"found the ratings {cells[5:]}, expected numbers")
             continue
         for i, system in enumerate(systems):
             key = system, segment, f"{dimension}/{worker}"
-            others = known[:i] + known[i + 1 :]
-            beaten = (1.0 if known[i] > o else 0.5 if known[i] == o else 0.0 for o in others)
+            other_values = values[:i] + values[i + 1 :]
+            beaten = (
+                1.0 if values[i] > other else 0.5 if values[i] == other else 0.0
+                for other in other_values
+            )
             won.setdefault(key, []).extend(beaten)
-            places.setdefault(key, place)
+            places.setdefault(key, location)
     for key, wins in won.items():
         draft.judge(*key, dimension, sum(wins) / len(wins), places[key])
 
@@ -133,7 +139,7 @@ def read_believability(
 ) -> EvalSet:
     """Return the set in a folder; `reference="raw"` takes the reference before tokenisation."""
     have = sorted(folder.name for folder in (path / "annotations").iterdir() if folder.is_dir())
-    chosen = have if pairs is None else as_names(pairs)
+    chosen = have if pairs is None else split_names(pairs)
     for pair in chosen:
         if pair not in have:
             raise InputError(f"{path} has no pair {quoted(pair)}: it has {', '.join(have)}")
@@ -148,7 +154,7 @@ def read_believability(
         [str(i) for i in range(1, len(references) + 1)],
         outputs,
         reading=reading,
-        where=path,
+        location=path,
         references=[(text,) for text in references],
         sources=read_lines(sources[0]) if len(sources) == 1 else None,
         dimensions=QUESTIONS.values(),
@@ -163,24 +169,24 @@ def read_believability(
 
 
 def _only(folder: Path, pattern: str) -> Path:
-    found = sorted(folder.glob(pattern))
-    if len(found) != 1:
-        raise InputError(f"{folder}: found {len(found)} files {pattern}, expected one")
-    return found[0]
+    files = sorted(folder.glob(pattern))
+    if len(files) != 1:
+        raise InputError(f"{folder}: found {len(files)} files {pattern}, expected one")
+    return files[0]
 
 
 def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
-    annotators = [name for name in csv_header(path) if name.startswith("ANNOTATOR_")]
+    annotators = [name for name in read_csv_header(path) if name.startswith("ANNOTATOR_")]
     judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
     columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
-    for place, (segment, of, kind, *scores) in csv_rows(path, columns, draft.reading):
+    for location, (segment, of, kind, *scores) in read_csv(path, columns, draft.reading):
         if (of, kind) != (pair, question):
-            found = f"found {short(of)} {short(kind)}"
-            draft.reading.problem(place, f"{found}, expected {pair} {question}")
+            problem = f"found {short(of)} {short(kind)}"
+            draft.reading.problem(location, f"{problem}, expected {pair} {question}")
             continue
         for judge, score in zip(judges, scores, strict=True):
             if score != "nan":
-                draft.judge(pair, segment, judge, dimension, score, place)
+                draft.judge(pair, segment, judge, dimension, score, location)
 
 
 SYSTEM = "candidate"
@@ -189,9 +195,9 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     columns = ("source", "reference", "candidate", "score")
-    rows = list(tab_rows(path, columns, reading))
+    rows = list(read_tsv(path, columns, reading))
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
     ids, groups = [], []
@@ -205,7 +211,7 @@ def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -
         ids,
         {SYSTEM: [row[2] for _, row in rows]},
         reading=reading,
-        where=path,
+        location=path,
         references=[(row[1],) for _, row in rows],
         groups=groups,
         sources=[row[0] for _, row in rows],
@@ -213,8 +219,8 @@ def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -
         description="Paraphrase candidates with ratings; one pseudo-system holds them all",
         licence="Apache-2.0",
     )
-    for segment, (place, row) in zip(ids, rows, strict=True):
-        draft.judge(SYSTEM, segment, JUDGE, "similarity", row[3], place)
+    for segment, (location, row) in zip(ids, rows, strict=True):
+        draft.judge(SYSTEM, segment, JUDGE, "similarity", row[3], location)
     return draft.finish()
 
 
@@ -222,35 +228,35 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
     dimensions = [name for name in first.split("\t") if name not in COLUMNS]
-    rows = list(tab_rows(path, (*COLUMNS, *dimensions), reading))
+    rows = list(read_tsv(path, (*COLUMNS, *dimensions), reading))
     sources = list(dict.fromkeys(row[0] for _, row in rows))
     systems = list(dict.fromkeys(row[1] for _, row in rows))
     number = {source: i for i, source in enumerate(sources)}
     check_filled(path, len(rows), len(systems), len(sources))
     outputs: dict[str, list[str | None]] = {system: [None] * len(sources) for system in systems}
-    for place, (source, system, text, *_rest) in rows:
-        known = outputs[system][number[source]]
-        if known is not None and known != text:
-            told = f"another paraphrase by {short(system)} of the same source stood before"
-            reading.problem(place, told)
+    for location, (source, system, text, *_rest) in rows:
+        earlier = outputs[system][number[source]]
+        if earlier is not None and earlier != text:
+            problem = f"another paraphrase by {short(system)} of the same source stood before"
+            reading.problem(location, problem)
         outputs[system][number[source]] = text
     draft = EvalSetDraft(
         name or path.stem,
         [str(i + 1) for i in range(len(sources))],
         outputs,
         reading=reading,
-        where=path,
+        location=path,
         references=[(source,) for source in sources],
         sources=sources,
         dimensions=[Dimension(name, low=1.0, high=5.0) for name in dimensions],
         description="Paraphrases by several systems with the scores of judges",
     )
-    for place, (source, system, _, judge, *scores) in rows:
+    for location, (source, system, _, judge, *scores) in rows:
         for dimension, score in zip(dimensions, scores, strict=True):
             if score.strip():
-                draft.judge(system, str(number[source] + 1), judge, dimension, score, place)
+                draft.judge(system, str(number[source] + 1), judge, dimension, score, location)
     return draft.finish()

@@ -23,14 +23,14 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import (
-    Place,
+    FileLocation,
+    Location,
     Reading,
-    Where,
-    as_names,
     check_filled,
-    json_rows,
-    member,
+    check_member,
+    read_json_lines,
     read_text,
+    split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
 from karat.storage.unpacking import ZipMembers
@@ -50,12 +50,12 @@ class LoggedSample(NamedTuple):
     references: tuple[str, ...]
     source: str
     scores: Mapping[str, object]
-    place: Where
+    location: Location
     graders: Mapping[str, str] = MappingProxyType({})
     """The model that gave a score, where the log says that one did."""
 
 
-def set_of_samples(
+def build_sample_set(
     path: Path,
     reading: Reading,
     samples: Sequence[LoggedSample],
@@ -70,41 +70,46 @@ def set_of_samples(
     reading.check()
     dimensions = _dimensions(scores, samples, path)
     tasks = list(dict.fromkeys(sample.task for sample in samples))
-    again = any(sample.time > 1 for sample in samples)
+    is_repeated = any(sample.time > 1 for sample in samples)
     cells: dict[tuple[str, str], LoggedSample] = {}
     segments: dict[str, LoggedSample] = {}
     for sample in samples:
-        parts = [sample.task] * (len(tasks) > 1) + [sample.name] + [str(sample.time)] * again
+        parts = [sample.task] * (len(tasks) > 1) + [sample.name] + [str(sample.time)] * is_repeated
         segment = "/".join(parts)
         first = segments.setdefault(segment, sample)
         if first.references != sample.references:
-            told = f"sample {quoted(sample.name)} has another target than in {first.place}"
-            reading.problem(sample.place, told)
+            problem = f"sample {quoted(sample.name)} has another target than in {first.location}"
+            reading.problem(sample.location, problem)
         before = cells.setdefault((sample.system, segment), sample)
         if before is not sample:
-            told = f"sample {quoted(sample.name)} of {short(sample.system)} again"
-            reading.problem(sample.place, f"{told} (first in {before.place})")
+            problem = f"sample {quoted(sample.name)} of {short(sample.system)} again"
+            reading.problem(sample.location, f"{problem} (first in {before.location})")
     systems = list(dict.fromkeys(sample.system for sample in samples))
     check_filled(path, len(cells), len(systems), len(segments))
     draft = EvalSetDraft(
         name or path.resolve().stem,
         list(segments),
-        {one: [_output(cells.get((one, segment))) for segment in segments] for one in systems},
+        {
+            system_name: [_output(cells.get((system_name, segment))) for segment in segments]
+            for system_name in systems
+        },
         reading=reading,
-        where=path,
+        location=path,
         references=[sample.references for sample in segments.values()],
-        groups=_groups(segments, tasks, again),
+        groups=_groups(segments, tasks, is_repeated),
         sources=[sample.source for sample in segments.values()],
         dimensions=dimensions.values(),
         description=description,
         remarks=[*remarks, *_missing(samples)],
     )
     for (system, segment), sample in cells.items():
-        for given in dimensions:
-            if (value := sample.scores.get(given)) is not None:
-                model = sample.graders.get(given, "")
+        for dimension in dimensions:
+            if (value := sample.scores.get(dimension)) is not None:
+                model = sample.graders.get(dimension, "")
                 kind = MODEL if model else ""
-                draft.judge(system, segment, model or judge, given, value, sample.place, kind)
+                draft.judge(
+                    system, segment, model or judge, dimension, value, sample.location, kind
+                )
     return draft.finish()
 
 
@@ -119,10 +124,10 @@ def _groups(
     several = len(tasks) > 1
     if not (several or again):
         return None
-    found = []
+    groups = []
     for sample in segments.values():
-        found.append("/".join([sample.task] * several + [sample.name] * again))
-    return found
+        groups.append("/".join([sample.task] * several + [sample.name] * again))
+    return groups
 
 
 def _missing(samples: Sequence[LoggedSample]) -> list[str]:
@@ -133,16 +138,16 @@ def _missing(samples: Sequence[LoggedSample]) -> list[str]:
 def _dimensions(
     scores: str | Sequence[str], samples: Sequence[LoggedSample], path: Path
 ) -> dict[str, Dimension]:
-    known = dict.fromkeys(name for sample in samples for name in sample.scores)
-    found: dict[str, Dimension] = {}
-    for given in as_names(scores):
-        name, colon, better = given.partition(":")
+    names = dict.fromkeys(name for sample in samples for name in sample.scores)
+    dimensions: dict[str, Dimension] = {}
+    for choice in split_names(scores):
+        name, colon, better = choice.partition(":")
         if colon and better not in ("lower", "higher"):
-            raise InputError(f"scores={given}: expected NAME, NAME:higher or NAME:lower")
-        check_known("score", (name,), known, str(path))
+            raise InputError(f"scores={choice}: expected NAME, NAME:higher or NAME:lower")
+        check_known("score", (name,), names, str(path))
         direction: Better = "lower" if better == "lower" else "higher"
-        found[name] = Dimension(name, direction, guideline="A score from the log.")
-    return found
+        dimensions[name] = Dimension(name, direction, guideline="A score from the log.")
+    return dimensions
 
 
 LM_EVAL_FILES = ("samples_*.jsonl",)
@@ -163,19 +168,21 @@ def read_lm_eval(
     if targets not in ("lists", "text"):
         raise InputError(f"targets={quoted(targets)}: expected lists or text")
     files, remarks = _newest(path)
-    rows = {file: list(json_rows(file, reading)) for file in files}
+    rows = {file: list(read_json_lines(file, reading)) for file in files}
     reading.check()
     chosen = _filter(path, filter, rows)
     samples = [
         sample
-        for file, found in rows.items()
-        for place, row in found
+        for file, file_rows in rows.items()
+        for location, row in file_rows
         if filter == RAW or row.get("filter", chosen) == chosen
-        for sample in _lm_eval_samples(file, row, place, reading, filter == RAW, targets == "lists")
+        for sample in _lm_eval_samples(
+            file, row, location, reading, filter == RAW, targets == "lists"
+        )
     ]
     if filter == RAW:  # the same for each filter
         samples = list({(s.system, s.task, s.name, s.time): s for s in samples}.values())
-    return set_of_samples(
+    return build_sample_set(
         path,
         reading,
         samples,
@@ -194,56 +201,65 @@ def _newest(path: Path) -> tuple[list[Path], list[str]]:
     runs: dict[tuple[str, str], list[tuple[str, Path]]] = {}
     for file in sorted([*path.glob(LM_EVAL_FILES[0]), *path.glob(f"*/{LM_EVAL_FILES[0]}")]):
         key = str(file.parent), _task(file)
-        runs.setdefault(key, []).append((_named(file, "time"), file))
+        runs.setdefault(key, []).append((_name_part(file, "time"), file))
     if not runs:
         raise InputError(f"{path}: found no samples_TASK_TIME.jsonl in it or in its folders")
-    old = [file.name for found in runs.values() for _, file in sorted(found)[:-1]]
+    old = [file.name for files in runs.values() for _, file in sorted(files)[:-1]]
     remark = f"Of several runs of a task the last is read; left out: {', '.join(old)}."
-    return [max(found)[1] for found in runs.values()], [remark] if old else []
+    return [max(files)[1] for files in runs.values()], [remark] if old else []
 
 
-def _named(file: Path, part: str) -> str:
-    found = _NAME.fullmatch(file.name.removesuffix(".gz"))
-    return (found[part] or "") if found else ""
+def _name_part(file: Path, part: str) -> str:
+    match = _NAME.fullmatch(file.name.removesuffix(".gz"))
+    return (match[part] or "") if match else ""
 
 
 def _task(file: Path) -> str:
-    return _named(file, "task") or file.name.split(".")[0]
+    return _name_part(file, "task") or file.name.split(".")[0]
 
 
 def _filter(
-    path: Path, given: str | None, rows: dict[Path, list[tuple[Place, dict[str, Any]]]]
+    path: Path, choice: str | None, rows: dict[Path, list[tuple[FileLocation, dict[str, Any]]]]
 ) -> object:
-    if given == RAW:
+    if choice == RAW:
         return None
-    lines = (row for own in rows.values() for _, row in own)
-    found = dict.fromkeys(str(row["filter"]) for row in lines if "filter" in row)  # not in old ones
-    names = ", ".join(found)
-    if given is None and len(found) > 1:
-        how = f"--option filter=NAME; filter={RAW} takes the unfiltered responses"
-        raise InputError(f"{path}: responses of several filters ({names}): choose one with {how}")
-    if given is not None and given not in found:
-        raise InputError(f"{path}: no responses of the filter {quoted(given)}, only of {names}")
-    return given if given is not None else next(iter(found), None)
+    lines = (row for file_rows in rows.values() for _, row in file_rows)
+    filters = dict.fromkeys(
+        str(row["filter"]) for row in lines if "filter" in row
+    )  # not in old ones
+    names = ", ".join(filters)
+    if choice is None and len(filters) > 1:
+        advice = f"--option filter=NAME; filter={RAW} takes the unfiltered responses"
+        raise InputError(
+            f"{path}: responses of several filters ({names}): choose one with {advice}"
+        )
+    if choice is not None and choice not in filters:
+        raise InputError(f"{path}: no responses of the filter {quoted(choice)}, only of {names}")
+    return choice if choice is not None else next(iter(filters), None)
 
 
 def _lm_eval_samples(
-    file: Path, row: dict[str, Any], place: Place, reading: Reading, raw: bool, lists: bool
+    file: Path,
+    row: dict[str, Any],
+    location: FileLocation,
+    reading: Reading,
+    raw: bool,
+    lists: bool,
 ) -> Iterator[LoggedSample]:
     """Yield a sample for each response to a document."""
-    responses = member(row, "resps" if raw else "filtered_resps", list, place, reading)
+    responses = check_member(row, "resps" if raw else "filtered_resps", list, location, reading)
     if row.get("target") is None or not isinstance(row.get("doc_id"), int | str):
-        reading.problem(place, "found no doc_id or no target, expected a sample of lm_eval")
+        reading.problem(location, "found no doc_id or no target, expected a sample of lm_eval")
         return
     if responses is None:
         return
     texts = _texts(responses)
     if texts is None:
-        told = "found likelihoods of given answers, expected generated text"
-        reading.problem(place, f"{told}; tasks of the type generate_until have it")
+        problem = "found likelihoods of given answers, expected generated text"
+        reading.problem(location, f"{problem}; tasks of the type generate_until have it")
         return
     scores = row.get("metrics")
-    named = scores if isinstance(scores, list) else []
+    score_names = scores if isinstance(scores, list) else []
     for time, text in enumerate(texts, 1):
         yield LoggedSample(
             system=file.resolve().parent.name or "lm-eval",
@@ -253,8 +269,8 @@ def _lm_eval_samples(
             output=text,
             references=_references(row["target"], lists),
             source=_prompt(row.get("arguments")),
-            scores={key: row[key] for key in named if isinstance(key, str) and key in row},
-            place=place,
+            scores={key: row[key] for key in score_names if isinstance(key, str) and key in row},
+            location=location,
         )
 
 
@@ -262,21 +278,21 @@ def _texts(responses: list[Any]) -> list[str] | None:
     """Return the texts that were generated for a document; None if there are none."""
     if len(responses) != 1:
         return None  # one request for each choice
-    found = responses[0] if isinstance(responses[0], list) else responses
-    likelihood = len(found) == 2 and found[1] in ("True", "False", True, False)
-    if likelihood or not found or not all(isinstance(text, str) for text in found):
+    texts = responses[0] if isinstance(responses[0], list) else responses
+    likelihood = len(texts) == 2 and texts[1] in ("True", "False", True, False)
+    if likelihood or not texts or not all(isinstance(text, str) for text in texts):
         return None
-    return list(found)
+    return list(texts)
 
 
 def _references(target: object, lists: bool) -> tuple[str, ...]:
     if lists and isinstance(target, str) and target[:1] == "[" and target[-1:] == "]":
         try:
-            found = ast.literal_eval(target)
+            texts = ast.literal_eval(target)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            found = None
-        if isinstance(found, list) and found and all(isinstance(text, str) for text in found):
-            return tuple(found)
+            texts = None
+        if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+            return tuple(texts)
     if isinstance(target, list):
         return tuple(map(str, target))
     return (str(target),)
@@ -313,7 +329,7 @@ def read_inspect_ai(
     if not files:
         raise InputError(f"{path}: found no log of inspect_ai (.eval, .json) in it")
     samples = [sample for file in files for sample in _log(file, reading)]
-    return set_of_samples(
+    return build_sample_set(
         path,
         reading,
         samples,
@@ -326,32 +342,36 @@ def read_inspect_ai(
 
 def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
     if file.suffix == ".json":
-        log = _parsed(read_text(file), str(file))
-        found = log.get("samples")
-        if not isinstance(found, list):
+        log = _parse_object(read_text(file), str(file))
+        samples = log.get("samples")
+        if not isinstance(samples, list):
             raise InputError(f"{file}: found no samples, expected a log of inspect_ai")
-        header, parts = log, [(f"{file}, sample {i}", one) for i, one in enumerate(found, 1)]
+        header, parts = (
+            log,
+            [(f"{file}, sample {i}", sample) for i, sample in enumerate(samples, 1)],
+        )
         yield from _inspect_samples(str(file), header, iter(parts), reading)
         return
     with ZipMembers(file) as members:
         if "header.json" not in members.names:
             raise InputError(f"{file}: found no header.json, expected a finished log of inspect_ai")
-        header = _parsed(members.read("header.json"), f"{file}, header.json")
+        header = _parse_object(members.read("header.json"), f"{file}, header.json")
         inside = [name for name in members.names if name.startswith("samples/")]
         read = (
-            (f"{file}, {name}", _parsed(members.read(name), f"{file}, {name}")) for name in inside
+            (f"{file}, {name}", _parse_object(members.read(name), f"{file}, {name}"))
+            for name in inside
         )
         yield from _inspect_samples(str(file), header, read, reading)
 
 
-def _parsed(text: str | bytes, where: str) -> dict[str, Any]:
+def _parse_object(text: str | bytes, location: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not a JSON object ({error})") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{where}: found {quoted(found)}, expected a JSON object")
-    return found
+        raise InputError(f"{location}: not a JSON object ({error})") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{location}: found {quoted(value)}, expected a JSON object")
+    return value
 
 
 def _inspect_samples(
@@ -361,20 +381,20 @@ def _inspect_samples(
     model, task = (run.get("model"), run.get("task")) if isinstance(run, dict) else (None, None)
     if not (isinstance(model, str) and isinstance(task, str)):
         raise InputError(f"{file}: found no eval with model and task, expected inspect_ai's log")
-    for place, sample in samples:
-        made = _sample(sample, model, task, place)
-        if made is None:
-            told = "expected a sample with id, epoch, input, target and output"
-            reading.problem(place, told)
+    for location, sample in samples:
+        logged = _sample(sample, model, task, location)
+        if logged is None:
+            expected = "expected a sample with id, epoch, input, target and output"
+            reading.problem(location, expected)
         else:
-            yield made
+            yield logged
 
 
-def _sample(sample: Any, model: str, task: str, place: str) -> LoggedSample | None:
+def _sample(sample: Any, model: str, task: str, location: str) -> LoggedSample | None:
     if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str):
         return None
-    epoch, given = sample.get("epoch", 1), sample.get("target")
-    targets: list[Any] = given if isinstance(given, list) else [given]
+    epoch, target = sample.get("epoch", 1), sample.get("target")
+    targets: list[Any] = target if isinstance(target, list) else [target]
     attached = sample.get("attachments")
     source = _text(sample.get("input"), attached)
     if not isinstance(epoch, int) or epoch < 1 or source is None:
@@ -388,10 +408,10 @@ def _sample(sample: Any, model: str, task: str, place: str) -> LoggedSample | No
         name=str(sample["id"]),
         time=epoch,
         output=None if failed else _completion(sample.get("output"), attached),
-        references=tuple(_whole(text, attached) for text in targets),
+        references=tuple(_resolve_attachment(text, attached) for text in targets),
         source=source,
         scores=_scores(sample.get("scores")),
-        place=place,
+        location=location,
         graders=_graders(sample.get("scores")),
     )
 
@@ -406,13 +426,17 @@ def _completion(output: Any, attached: Any) -> str | None:
         if isinstance(message, dict):
             return _text(message.get("content"), attached)
     completion = output.get("completion")
-    return _whole(completion, attached) if isinstance(completion, str) and completion else None
+    return (
+        _resolve_attachment(completion, attached)
+        if isinstance(completion, str) and completion
+        else None
+    )
 
 
 def _text(content: Any, attached: Any) -> str | None:
     """Return the text of a string, of messages, or of the parts of one, a line each."""
     if isinstance(content, str):
-        return _whole(content, attached)
+        return _resolve_attachment(content, attached)
     if not isinstance(content, list):
         return None
     parts = [part for part in content if isinstance(part, dict)]
@@ -420,25 +444,27 @@ def _text(content: Any, attached: Any) -> str | None:
     return "\n".join(text for text in texts if text is not None)
 
 
-def _whole(text: str, attached: Any) -> str:
+def _resolve_attachment(text: str, attached: Any) -> str:
     if text.startswith(_ATTACHED) and isinstance(attached, dict):
-        found = attached.get(text.removeprefix(_ATTACHED))
-        return found if isinstance(found, str) else text
+        attachment = attached.get(text.removeprefix(_ATTACHED))
+        return attachment if isinstance(attachment, str) else text
     return text
 
 
 def _scores(scores: Any) -> dict[str, object]:
     """Return the scores as numbers; those with several values as `NAME.KEY`."""
-    found: dict[str, object] = {}
+    scores_by_name: dict[str, object] = {}
     for name, score in scores.items() if isinstance(scores, dict) else ():
         value = score.get("value") if isinstance(score, dict) else None
         parts = value if isinstance(value, dict) else {None: value}
-        for key, one in parts.items():
-            number = LETTERS.get(one, one) if isinstance(one, str) else one
-            found[name if key is None else f"{name}.{key}"] = (
+        for key, part_value in parts.items():
+            number = (
+                LETTERS.get(part_value, part_value) if isinstance(part_value, str) else part_value
+            )
+            scores_by_name[name if key is None else f"{name}.{key}"] = (
                 float(number) if isinstance(number, bool) else number
             )
-    return found
+    return scores_by_name
 
 
 def _graders(scores: Any) -> dict[str, str]:
@@ -446,15 +472,15 @@ def _graders(scores: Any) -> dict[str, str]:
 
     A grader without a name goes by that of the score.
     """
-    found: dict[str, str] = {}
+    graders: dict[str, str] = {}
     for name, score in scores.items() if isinstance(scores, dict) else ():
-        asked = score.get("metadata") if isinstance(score, dict) else None
-        messages = asked.get("grading") if isinstance(asked, dict) else None
+        metadata = score.get("metadata") if isinstance(score, dict) else None
+        messages = metadata.get("grading") if isinstance(metadata, dict) else None
         if isinstance(messages, list) and messages:
             last = messages[-1] if isinstance(messages[-1], dict) else {}
             keys = [name, *(f"{name}.{key}" for key in _parts(score.get("value")))]
-            found |= dict.fromkeys(keys, str(last.get("model") or name))
-    return found
+            graders |= dict.fromkeys(keys, str(last.get("model") or name))
+    return graders
 
 
 def _parts(value: Any) -> list[str]:

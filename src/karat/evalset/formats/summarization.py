@@ -15,7 +15,14 @@ from typing import Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import Place, Reading, check_filled, json_rows, member, read_lines
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_filled,
+    check_member,
+    read_json_lines,
+    read_lines,
+)
 from karat.evalset.sets import EvalSet
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
@@ -23,12 +30,15 @@ EXPERTS = "experts"
 
 
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a file."""
-    documents = [_document(place, found, reading) for place, found in json_rows(path, reading)]
+    """Read the set from a file."""
+    documents = [
+        _document(location, summary, reading)
+        for location, summary in read_json_lines(path, reading)
+    ]
     reading.check()
     names = dict.fromkeys(system for document in documents for system in document["systems"])
-    given = sum(len(document["systems"]) for document in documents)
-    check_filled(path, given, len(names), len(documents))
+    n_outputs = sum(len(document["systems"]) for document in documents)
+    check_filled(path, n_outputs, len(names), len(documents))
     draft = EvalSetDraft(
         name or path.name.removesuffix(".jsonl"),
         [document["id"] for document in documents],
@@ -37,7 +47,7 @@ def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> E
             for system in names
         },
         reading=reading,
-        where=path,
+        location=path,
         references=[document["references"] for document in documents],
         sources=[document["source"] for document in documents],
         dimensions=[Dimension(key, low=1.0, high=5.0) for key in DIMENSIONS],
@@ -45,24 +55,26 @@ def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> E
         licence="MIT",
     )
     for document in documents:
-        for system, found in document["systems"].items():
-            for key, value in found["scores"].items():
+        for system, summary in document["systems"].items():
+            for key, value in summary["scores"].items():
                 draft.judge(system, document["id"], EXPERTS, key, value, document["place"])
     return draft.finish()
 
 
-def _document(place: Place, found: dict[str, Any], reading: Reading) -> dict[str, Any]:
+def _document(location: FileLocation, record: dict[str, Any], reading: Reading) -> dict[str, Any]:
     kinds = {"id": str, "source": str, "references": list, "systems": dict}
-    document = {key: member(found, key, kind, place, reading) for key, kind in kinds.items()}
+    document = {
+        key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()
+    }
     systems = document["systems"] or {}
-    for name, each in systems.items():
-        if not isinstance(each, dict):
-            given = f"{quoted(each)} for system {short(name)}"
-            reading.problem(place, f"found {given}, expected an object")
+    for name, summary in systems.items():
+        if not isinstance(summary, dict):
+            problem = f"{quoted(summary)} for system {short(name)}"
+            reading.problem(location, f"found {problem}, expected an object")
             continue
-        member(each, "summary", str, place, reading)
-        member(each, "scores", dict, place, reading)
-    return {**document, "place": place}
+        check_member(summary, "summary", str, location, reading)
+        check_member(summary, "scores", dict, location, reading)
+    return {**document, "place": location}
 
 
 KINDS = {"experts": ("expert",), "turkers": ("turker",), "all": ("expert", "turker")}
@@ -75,21 +87,23 @@ def read_summeval_annotations(
     if judges not in KINDS:
         raise InputError(f"judges={quoted(judges)}: expected {', '.join(KINDS)}")
     summaries = [
-        row for place, found in json_rows(path, reading) for row in _row(place, found, reading)
+        row
+        for location, record in read_json_lines(path, reading)
+        for row in _row(location, record, reading)
     ]
     reading.check()
     documents: dict[str, dict[str, Any]] = {}
     outputs: dict[tuple[str, str], str] = {}
-    for one in summaries:
-        first = documents.setdefault(one["id"], one)
-        if first["references"] != one["references"]:
-            told = f"{quoted(one['id'])} has other references than in {first['place']}"
-            reading.problem(one["place"], told)
-        summary = one["model_id"], one["id"]
+    for summary_row in summaries:
+        first = documents.setdefault(summary_row["id"], summary_row)
+        if first["references"] != summary_row["references"]:
+            problem = f"{quoted(summary_row['id'])} has other references than in {first['place']}"
+            reading.problem(summary_row["place"], problem)
+        summary = summary_row["model_id"], summary_row["id"]
         if summary in outputs:
-            told = f"a second summary of {quoted(one['id'])} by {short(one['model_id'])}"
-            reading.problem(one["place"], told)
-        outputs[summary] = one["decoded"]
+            document, system = quoted(summary_row["id"]), short(summary_row["model_id"])
+            reading.problem(summary_row["place"], f"a second summary of {document} by {system}")
+        outputs[summary] = summary_row["decoded"]
     systems = list(dict.fromkeys(system for system, _ in outputs))
     check_filled(path, len(outputs), len(systems), len(documents))
     draft = EvalSetDraft(
@@ -97,35 +111,37 @@ def read_summeval_annotations(
         list(documents),
         {system: [outputs.get((system, id)) for id in documents] for system in systems},
         reading=reading,
-        where=path,
-        references=[one["references"] for one in documents.values()],
-        sources=[one["text"] for one in documents.values()],
+        location=path,
+        references=[summary_row["references"] for summary_row in documents.values()],
+        sources=[summary_row["text"] for summary_row in documents.values()],
         dimensions=[Dimension(key, low=1.0, high=5.0) for key in DIMENSIONS],
         description="Summaries with the ratings of each annotator",
         licence="MIT",
     )
-    for one in summaries:
+    for summary_row in summaries:
         for kind in KINDS[judges]:
-            for number, ratings in enumerate(one[f"{kind}_annotations"], 1):
-                at = one["model_id"], one["id"], f"{kind}-{number}"
+            for number, ratings in enumerate(summary_row[f"{kind}_annotations"], 1):
+                at = summary_row["model_id"], summary_row["id"], f"{kind}-{number}"
                 for key in DIMENSIONS:
-                    draft.judge(*at, key, ratings.get(key), one["place"])
+                    draft.judge(*at, key, ratings.get(key), summary_row["place"])
     return draft.finish()
 
 
-def _row(place: Place, found: dict[str, Any], reading: Reading) -> Iterator[dict[str, Any]]:
+def _row(
+    location: FileLocation, record: dict[str, Any], reading: Reading
+) -> Iterator[dict[str, Any]]:
     """Yield a summary, if it is one."""
     lists = [f"{kind}_annotations" for kind in KINDS["all"]]
     kinds = {"id": str, "model_id": str, "decoded": str, **dict.fromkeys(lists, list)}
     optional = {"text": str, "references": list}
-    kinds |= {key: kind for key, kind in optional.items() if key in found}
-    row = {key: member(found, key, kind, place, reading) for key, kind in kinds.items()}
+    kinds |= {key: kind for key, kind in optional.items() if key in record}
+    row = {key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()}
     if None in row.values():
         return
     if not all(isinstance(ratings, dict) for key in lists for ratings in row[key]):
-        reading.problem(place, "found an annotation that is not an object of ratings")
+        reading.problem(location, "found an annotation that is not an object of ratings")
         return
-    yield {"text": "", "references": [], **row, "place": place}
+    yield {"text": "", "references": [], **row, "place": location}
 
 
 ANNOTATORS = "annotators"
@@ -136,7 +152,7 @@ _COVERAGE = Dimension(
 
 
 def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
-    """Return the set in a folder."""
+    """Read the set from a folder."""
     segments = read_lines(path / "ids.txt")
     units = read_lines(path / "SCUs.txt")
     references = read_lines(path / "references.txt")
@@ -149,7 +165,7 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
         segments,
         {file.stem: read_lines(file) for file in files},
         reading=reading,
-        where=path,
+        location=path,
         references=[(" ".join(filter(None, _MARKS.split(text))),) for text in references],
         sources=read_lines(path / "documents.txt"),
         dimensions=[_COVERAGE],
@@ -167,12 +183,14 @@ def _read_labels(path: Path, system: str, counts: list[int], draft: EvalSetDraft
     if len(lines) != len(counts):
         draft.reading.problem(path, f"found {len(lines):,} lines, expected {len(counts):,}")
     rows = zip(draft.reading.numbered(lines, path), draft.segments, counts, strict=False)
-    for (place, line), segment, count in rows:
+    for (location, line), segment, count in rows:
         labels = line.split("\t")
         if len(labels) != count or not {*labels} <= {"0", "1"}:
-            draft.reading.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
+            draft.reading.problem(location, f"found {quoted(line)}, expected {count} labels 0 or 1")
         else:
-            draft.judge(system, segment, ANNOTATORS, "coverage", labels.count("1") / count, place)
+            draft.judge(
+                system, segment, ANNOTATORS, "coverage", labels.count("1") / count, location
+            )
 
 
 SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
@@ -189,7 +207,7 @@ ASSIGNMENT = "assignment"
 def read_rag24(
     path: Path, reading: Reading, *, references: str = "joined", name: str | None = None
 ) -> EvalSet:
-    """Return the set in a file."""
+    """Read the set from a file."""
     if references not in ("joined", "listed"):
         raise InputError(f"references={quoted(references)}: expected joined or listed")
     answers = list(_answers(path, reading))
@@ -200,14 +218,16 @@ def read_rag24(
     dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
     texts = [[nugget["text"] for nugget in topic["nuggets"]] for topic in topics.values()]
     if references == "joined":
-        texts = [[" ".join(f"{text.rstrip('.')}." for text in each)] for each in texts]
+        texts = [
+            [" ".join(f"{text.rstrip('.')}." for text in nugget_texts)] for nugget_texts in texts
+        ]
     check_filled(path, len(outputs), len(runs), len(topics))
     draft = EvalSetDraft(
         name or path.stem,
         list(topics),
         {run: [outputs.get((run, topic)) for topic in topics] for run in runs},
         reading=reading,
-        where=path,
+        location=path,
         references=texts,
         sources=[topic["query"] for topic in topics.values()],
         dimensions=[Dimension(key, low=0.0, high=1.0) for key in dimensions],
@@ -223,17 +243,19 @@ def _answers(path: Path, reading: Reading) -> Iterator[dict[str, Any]]:
     """Yield all answers, checked; the nuggets of a topic must be the same in all of its."""
     nuggets: dict[str, list[tuple[str, str]]] = {}
     kinds = {"qid": str, "run_id": str, "query": str, "answer_text": str, "nuggets": list}
-    for place, found in json_rows(path, reading):
-        answer = {key: member(found, key, kind, place, reading) for key, kind in kinds.items()}
+    for location, record in read_json_lines(path, reading):
+        answer = {
+            key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()
+        }
         if None in answer.values():
             continue
         if not all(_is_nugget(nugget) for nugget in answer["nuggets"] or [None]):
-            reading.problem(place, "expected nuggets with text, importance and assignment")
+            reading.problem(location, "expected nuggets with text, importance and assignment")
             continue
-        mine = [(nugget["text"], nugget["importance"]) for nugget in answer["nuggets"]]
-        if nuggets.setdefault(answer["qid"], mine) != mine:
-            reading.problem(place, f"found other nuggets for topic {answer['qid']} than before")
-        yield {**answer, "place": place}
+        answer_nuggets = [(nugget["text"], nugget["importance"]) for nugget in answer["nuggets"]]
+        if nuggets.setdefault(answer["qid"], answer_nuggets) != answer_nuggets:
+            reading.problem(location, f"found other nuggets for topic {answer['qid']} than before")
+        yield {**answer, "place": location}
 
 
 def _is_nugget(nugget: object) -> bool:
@@ -252,7 +274,7 @@ def _judge(answer: dict[str, Any], draft: EvalSetDraft) -> None:
             pairs = [
                 (weights[n["importance"]], support[n["assignment"]]) for n in answer["nuggets"]
             ]
-            whole = sum(weight for weight, _ in pairs)
-            if whole:
-                value = sum(weight * s for weight, s in pairs) / whole
+            total_weight = sum(weight for weight, _ in pairs)
+            if total_weight:
+                value = sum(weight * s for weight, s in pairs) / total_weight
                 draft.judge(*item, prefix + key, value, answer["place"])

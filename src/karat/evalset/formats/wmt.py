@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
@@ -25,13 +25,13 @@ from karat.evalset.formats.score_files import read_metric_scores
 from karat.evalset.given_scores import GivenScores, Offered
 from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
-    Place,
+    FileLocation,
     Reading,
-    as_names,
     check_filled,
-    number,
+    parse_number,
     read_lines,
-    tab_rows,
+    read_tsv,
+    split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
 
@@ -70,18 +70,18 @@ def read_mqm(
     """Return the set in a file; `references` are by default the systems called `ref…`."""
     rows = _Spans(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
     names = dict.fromkeys(system for system, _ in rows.outputs)
-    found = [name for name in names if name.lower().startswith("ref")]
-    refs = as_names(found if references is None else references)
-    check_known("system", (*refs, *as_names(leave_out)), names, str(path))
-    aside = {*refs, *as_names(leave_out)}
-    systems = [system for system in names if system not in aside]
+    default_references = [name for name in names if name.lower().startswith("ref")]
+    refs = split_names(default_references if references is None else references)
+    check_known("system", (*refs, *split_names(leave_out)), names, str(path))
+    left_out = {*refs, *split_names(leave_out)}
+    systems = [system for system in names if system not in left_out]
     check_filled(path, len(rows.outputs), len(names), len(rows.sources))
     draft = EvalSetDraft(
         name or path.name.removesuffix(".tsv"),
         list(rows.sources),
         {system: [rows.outputs.get((system, s)) for s in rows.sources] for system in systems},
         reading=reading,
-        where=path,
+        location=path,
         references=[
             [rows.outputs[ref, s] for ref in refs if (ref, s) in rows.outputs] for s in rows.sources
         ],
@@ -95,7 +95,7 @@ def read_mqm(
         licence=licence,
     )
     for (system, segment, rater), penalties in rows.penalties.items():
-        if system not in aside:
+        if system not in left_out:
             for key, penalty in penalties.items():
                 draft.judge(system, segment, rater, key, penalty, rows.places[system, segment])
     return draft.finish()
@@ -111,22 +111,22 @@ class _Spans:
         self.sources: dict[str, str] = {}
         self.documents: dict[str, str] = {}
         self.outputs: dict[_Item, str] = {}
-        self.places: dict[_Item, Place] = {}
+        self.places: dict[_Item, FileLocation] = {}
         self.penalties: dict[tuple[str, str, str], dict[str, float]] = {}
         header = (read_lines(path) or [""])[0].split("\t")
         number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
-        for place, row in tab_rows(path, (*_COLUMNS, number), reading):
-            self._add(row, place)
+        for location, row in read_tsv(path, (*_COLUMNS, number), reading):
+            self._add(row, location)
 
-    def _add(self, row: list[str], place: Place) -> None:
+    def _add(self, row: list[str], location: FileLocation) -> None:
         system, document, rater, source, target, category, severity, segment = row
-        self._note(self.sources, segment, _MARKS.sub("", source), "source", place)
-        self._note(self.documents, segment, document, "document", place)
-        self._note(self.outputs, (system, segment), _MARKS.sub("", target), "target", place)
-        self.places.setdefault((system, segment), place)
+        self._note(self.sources, segment, _MARKS.sub("", source), "source", location)
+        self._note(self.documents, segment, document, "document", location)
+        self._note(self.outputs, (system, segment), _MARKS.sub("", target), "target", location)
+        self.places.setdefault((system, segment), location)
         weight = weight_of(severity, category, self.weights)
         if weight is None:
-            self.reading.problem(place, f"no weight for severity {quoted(severity)}: give one")
+            self.reading.problem(location, f"no weight for severity {quoted(severity)}: give one")
             return
         key = system, segment, rater
         sums = self.penalties.setdefault(key, dict.fromkeys(self.dimensions, 0.0))
@@ -134,9 +134,11 @@ class _Spans:
             if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
                 sums[name] += weight
 
-    def _note(self, known: dict, key: object, text: str, what: str, place: Place) -> None:  # type: ignore[type-arg]
-        if known.setdefault(key, text) != text:
-            self.reading.problem(place, f"found another {what} than before for this segment")
+    def _note(
+        self, noted: dict[Any, str], key: object, text: str, subject: str, location: FileLocation
+    ) -> None:
+        if noted.setdefault(key, text) != text:
+            self.reading.problem(location, f"found another {subject} than before for this segment")
 
 
 def weight_of(severity: str, category: str, weights: Mapping[str, float]) -> float | None:
@@ -195,16 +197,19 @@ def read_mt_metrics_eval(
         [str(i) for i in range(1, len(sources) + 1)],
         outputs,
         reading=reading,
-        where=path,
+        location=path,
         references=list(zip(*columns, strict=True)) or None,
         groups=_documents(path / "documents" / f"{pair}.docs", reading),
         sources=sources,
-        dimensions=[Dimension(name) for name in dict.fromkeys(one.dimension for one in scores)],
+        dimensions=[
+            Dimension(name)
+            for name in dict.fromkeys(file_scores.dimension for file_scores in scores)
+        ],
         description=f"mt-metrics-eval {pair}; references: {', '.join(chosen.files) or 'none'}",
         remarks=chosen.remarks,
     )
-    for one in scores:
-        _read_scores(one, draft, lambda system: _is_reference(system, chosen))
+    for file_scores in scores:
+        _read_scores(file_scores, draft, lambda system: _is_reference(system, chosen))
     offered = _offered(path / "metric-scores" / pair, [*chosen.files], draft.segments)
     return replace(draft.finish(), offered=offered)
 
@@ -215,16 +220,16 @@ def _offered(folder: Path, references: Sequence[str], segments: Sequence[str]) -
     for file in sorted(folder.glob("*.s??.score")):
         full, kind, _ = file.name.rsplit(".", 2)
         files.setdefault(full, {})[kind] = file
-    found: dict[str, Callable[[], GivenScores]] = {}
+    readers: dict[str, Callable[[], GivenScores]] = {}
     for standard in (True, False):  # a short name is that of the standard references
         for full, parts in files.items():
-            name, _, of = full.rpartition("-")
-            if (of in ("src", ".".join(references))) is standard:
-                short_name = name if standard and name and name not in found else full
-                place = str(folder / full)
-                read = partial(read_metric_scores, place, parts.get("seg"), parts.get("sys"))
-                found[short_name] = partial(read, segments)
-    return dict(sorted(found.items()))
+            name, _, references_used = full.rpartition("-")
+            if (references_used in ("src", ".".join(references))) is standard:
+                short_name = name if standard and name and name not in readers else full
+                location = str(folder / full)
+                read = partial(read_metric_scores, location, parts.get("seg"), parts.get("sys"))
+                readers[short_name] = partial(read, segments)
+    return dict(sorted(readers.items()))
 
 
 def _pair(path: Path, pair: str | None) -> str:
@@ -232,10 +237,10 @@ def _pair(path: Path, pair: str | None) -> str:
     if pair is None and len(pairs) == 1:
         return pairs[0]
     if pair is None or pair not in pairs:
-        found = f"pair={pair}" if pair else "no pair"
-        known = ", ".join(pairs) or "none"
-        how = f"; on the command line, --option pair={pairs[0]}" if pairs else ""
-        raise InputError(f"{path}: {found} was given: choose one of {known}{how}")
+        problem = f"pair={pair}" if pair else "no pair"
+        choices = ", ".join(pairs) or "none"
+        advice = f"; on the command line, --option pair={pairs[0]}" if pairs else ""
+        raise InputError(f"{path}: {problem} was given: choose one of {choices}{advice}")
     return pair
 
 
@@ -252,35 +257,37 @@ class _References(NamedTuple):
 
 def _references(path: Path, pair: str, chosen: str | Sequence[str] | None) -> _References:
     files = sorted((path / "references").glob(f"{pair}.*.txt"))
-    named = {file.name[len(pair) + 1 : -len(".txt")]: file for file in files}
+    by_name = {file.name[len(pair) + 1 : -len(".txt")]: file for file in files}
     if chosen is not None:
-        check_known("reference", as_names(chosen), named, str(path))
-        return _References({name: named[name] for name in as_names(chosen)}, tuple(named))
-    if len(named) < 2:
-        return _References(named, tuple(named))
-    standard, why = _standard(named, path, pair)
-    others = ", ".join(name for name in named if name != standard)
+        check_known("reference", split_names(chosen), by_name, str(path))
+        return _References({name: by_name[name] for name in split_names(chosen)}, tuple(by_name))
+    if len(by_name) < 2:
+        return _References(by_name, tuple(by_name))
+    standard, reason = _standard(by_name, path, pair)
+    other_names = ", ".join(name for name in by_name if name != standard)
     remark = (
-        f"Reference: {standard}, {why}. There are also: {others}; references=NAME (--option "
-        f"references=NAME) chooses others."
+        f"Reference: {standard}, {reason}. There are also: {other_names}; references=NAME "
+        f"(--option references=NAME) chooses others."
     )
-    return _References({standard: named[standard]}, tuple(named), (remark,))
+    return _References({standard: by_name[standard]}, tuple(by_name), (remark,))
 
 
 def _standard(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
     """Return the standard reference, and why it is taken to be that."""
-    given = list(names)
+    available = list(names)
     official = WMT_STANDARD.get(path.resolve().name, {}).get(pair)
-    if official in given:
+    if official in available:
         return str(official), "WMT's standard"
-    human = [name for name in given if _STANDARD.fullmatch(name)]
-    known = human or [name for name in given if "synthetic" not in name.lower()] or given
+    human = [name for name in available if _STANDARD.fullmatch(name)]
+    candidates = (
+        human or [name for name in available if "synthetic" not in name.lower()] or available
+    )
     files = [file.name for file in (path / "metric-scores" / pair).glob("*.score")]
-    uses = Counter(name for name in known for file in files if f"-{name}." in file)
+    uses = Counter(name for name in candidates for file in files if f"-{name}." in file)
     if uses:
-        best = max(known, key=lambda name: uses[name])
+        best = max(candidates, key=lambda name: uses[name])
         return best, "which most metric scores in the folder were made with"
-    return known[0], "the first of the standard names (ref, refA, refB, …)"
+    return candidates[0], "the first of the standard names (ref, refA, refB, …)"
 
 
 def _is_reference(name: str, chosen: _References) -> bool:
@@ -291,10 +298,10 @@ def _documents(path: Path, reading: Reading) -> list[str] | None:
     if not path.exists():
         return None
     documents = []
-    for place, line in reading.numbered(read_lines(path), path):
+    for location, line in reading.numbered(read_lines(path), path):
         fields = line.split()
         if len(fields) != 2:
-            reading.problem(place, f"found {quoted(line)}, expected domain and document")
+            reading.problem(location, f"found {quoted(line)}, expected domain and document")
         documents.append(fields[-1] if fields else "-")
     return documents
 
@@ -313,7 +320,7 @@ class _Scores(NamedTuple):
 
 
 def _human_files(path: Path, pair: str) -> list[_Scores]:
-    """Return the files of scores, and those of ratings by rater."""
+    """List the score files, and the rating files by rater."""
     scores, ratings = (
         {
             file: file.name[len(pair) + 1 : -len(ending)]
@@ -321,25 +328,25 @@ def _human_files(path: Path, pair: str) -> list[_Scores]:
         }
         for ending in (".seg.score", ".seg.rating")
     )
-    found = [_Scores(file, name, JUDGE, False) for file, name in scores.items()]
+    score_files = [_Scores(file, name, JUDGE, False) for file, name in scores.items()]
     raters = [(file, *name.partition(".")[::2]) for file, name in ratings.items()]
     single = {name for _, name, rater in raters if rater != MERGED}
     for file, name, rater in raters:
         if rater != MERGED or name not in single:
-            found.append(_Scores(file, f"{name}.rating", rater or JUDGE, True))
-    return sorted(found, key=lambda one: one.file.name)
+            score_files.append(_Scores(file, f"{name}.rating", rater or JUDGE, True))
+    return sorted(score_files, key=lambda one: one.file.name)
 
 
-def _penalty(field: str, place: Place, reading: Reading) -> float | None:
+def _penalty(field: str, location: FileLocation, reading: Reading) -> float | None:
     """Return the negated sum of the scores of an output's errors."""
     try:
-        found = json.loads(field)
-        scores = [_error_score(error) for error in found["errors"]]
+        annotation = json.loads(field)
+        scores = [_error_score(error) for error in annotation["errors"]]
         if None not in scores:
             return -sum(filter(None, scores)) + 0.0
     except (ValueError, TypeError, KeyError, RecursionError):
         pass
-    reading.problem(place, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
+    reading.problem(location, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
     return None
 
 
@@ -348,29 +355,29 @@ def _error_score(error: object) -> float | None:
     if not isinstance(error, dict):
         return None
     if error.get("score") is not None:
-        return number(error["score"])
+        return parse_number(error["score"])
     return weight_of(str(error["severity"]), str(error.get("category") or ""), MQM_WEIGHTS)
 
 
 def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[str], bool]) -> None:
     """Take a block of all segments per system; a third field names the rater."""
-    seen: dict[str, int] = {}
-    for place, line in draft.reading.numbered(read_lines(scores.file), scores.file):
+    n_seen: dict[str, int] = {}
+    for location, line in draft.reading.numbered(read_lines(scores.file), scores.file):
         fields = line.split("\t") if scores.rated else line.split()
         if not any(fields):
             continue
         if not 2 <= len(fields) <= 2 + scores.rated:
-            draft.reading.problem(place, f"found {quoted(line)}, expected system and score")
+            draft.reading.problem(location, f"found {quoted(line)}, expected system and score")
             continue
         system, judge = fields[0], fields[2] if len(fields) == 3 else scores.judge
-        at = seen[system] = seen.get(system, 0) + 1
-        if at > len(draft.segments):
-            draft.reading.problem(place, f"system {short(system)} has more scores than segments")
+        segment_number = n_seen[system] = n_seen.get(system, 0) + 1
+        if segment_number > len(draft.segments):
+            draft.reading.problem(location, f"system {short(system)} has more scores than segments")
         elif fields[1] != "None" and (system in draft.systems or not is_reference(system)):
-            value = _penalty(fields[1], place, draft.reading) if scores.rated else fields[1]
+            value = _penalty(fields[1], location, draft.reading) if scores.rated else fields[1]
             if value is not None:
-                draft.judge(system, str(at), judge, scores.dimension, value, place)
-    for system, count in seen.items():
+                draft.judge(system, str(segment_number), judge, scores.dimension, value, location)
+    for system, count in n_seen.items():
         if count < len(draft.segments):
-            told = f"found {count:,} scores, expected {len(draft.segments):,}, one a segment"
-            draft.reading.problem(scores.file, f"system {short(system)}: {told}")
+            problem = f"found {count:,} scores, expected {len(draft.segments):,}, one a segment"
+            draft.reading.problem(scores.file, f"system {short(system)}: {problem}")

@@ -10,7 +10,8 @@ from typing import Any
 from karat.errors import InputError, quoted
 from karat.evalset import catalogue
 from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
-from karat.evalset.loading import told_of_evalset
+from karat.evalset.conversion import save_as
+from karat.evalset.loading import evalset_advice
 from karat.evalset.reading import Reading
 from karat.evalset.saving import save_as
 from karat.nuggets.formats.text_files import JUDGED, KEY, is_importance
@@ -54,7 +55,7 @@ KNOWN = {
         "rag", "nuggets-rag24/nugget_assignment.20241108.jl", "45 runs answer 21 topics"
     ),
 }
-NUGGET_SETS = Catalogue(FORMATS, KNOWN, object, told_of_evalset)
+NUGGET_SETS = Catalogue(FORMATS, KNOWN, object, evalset_advice)
 
 
 def load_nuggets(

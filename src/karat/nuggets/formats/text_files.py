@@ -33,7 +33,7 @@ from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 
 KEY, RUNS, JUDGED = "key.txt", "runs", "judged.txt"
 NOTHING = "-"
-_Row = tuple[Place, tuple[str | None, ...]]
+_Row = tuple[FileLocation, tuple[str | None, ...]]
 _IMPORTANCE = re.compile(r"(vital|okay)(?:/([0-9]{1,9}))?", re.IGNORECASE)
 _FIELD = r"([^ \t]+)"
 _GAP = r"[ \t]+"
@@ -136,10 +136,10 @@ class _Answer:
     """One system's answer to one question: its items, and what was said of each."""
 
     def __init__(self) -> None:
-        self.items: dict[str, tuple[Place, str]] = {}
-        self.said: dict[tuple[str, str], list[tuple[Place, float | None]]] = {}
+        self.items: dict[str, tuple[FileLocation, str]] = {}
+        self.said: dict[tuple[str, str], list[tuple[FileLocation, float | None]]] = {}
 
-    def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[Place, str, str, float]]:
+    def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[FileLocation, str, str, float]]:
         """Place, response, nugget and value: what was said, and what silence says."""
         carried = {
             n for (_, n), judgements in self.said.items() if any(value for _, value in judgements)
@@ -162,7 +162,7 @@ class _Answer:
 def read_judgements(path: Path, draft: NuggetDraft) -> None:
     """A judged file; the key must be in the draft already, for what silence says."""
     answers: dict[tuple[str, str], _Answer] = {}
-    later: list[tuple[_Answer, str, str, str, Place]] = []
+    later: list[tuple[_Answer, str, str, str, FileLocation]] = []
     for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
         (question, tag, item, field), text = map(str, row[:4]), row[4]
         answer = answers.setdefault((question, tag), _Answer())
@@ -181,7 +181,9 @@ def read_judgements(path: Path, draft: NuggetDraft) -> None:
             draft.judge(JudgedResponse(question, nugget, text, value, _given(tag)), place)
 
 
-def _say(answer: _Answer, id: str, item: str, field: str, place: Place, draft: NuggetDraft) -> None:
+def _say(
+    answer: _Answer, id: str, item: str, field: str, place: FileLocation, draft: NuggetDraft
+) -> None:
     """A line of part 2."""
     if item not in answer.items:
         draft.problem(place, f"item {short(item)}, which no line of part 1 has")

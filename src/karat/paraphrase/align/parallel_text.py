@@ -151,7 +151,7 @@ def parallel_tokens(
 def join_tokens(
     texts: Sequence[Segments], recipe: Recipe, memory: int | None = None, **work: Any
 ) -> Words:
-    """Return the words of one or more texts, one after the other.
+    """Return the words of one or more texts, segments after the other.
 
     They are in memory if that takes a small part of `memory`, else in temporary files.
     """
@@ -159,7 +159,7 @@ def join_tokens(
         return store_tokens(texts, recipe, **work)
     vocab = Vocab()
     recipe_settings = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
-    parts = [tokenize(one, *recipe_settings, vocab=vocab, **work) for one in texts]
+    parts = [tokenize(segments, *recipe_settings, vocab=vocab, **work) for segments in texts]
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0, *(len(part.ids) for part in parts)])

@@ -97,7 +97,7 @@ class Generator:
         return [self.casing.get(word, word) for word in all_words(self.rewrites.pivot)]
 
     @cached_property
-    def _known(self) -> NDArray[np.int32]:
+    def _rewrite_word_ids(self) -> NDArray[np.int32]:
         """The language model's numbers of the words of rewrites."""
         vocab = _kernel.Vocab()
         ids = vocab.add(all_words(self.rewrites.pivot))
@@ -105,7 +105,7 @@ class Generator:
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
         """Return the language model's numbers of the words of rewrites, then of a vocabulary."""
-        return np.concatenate([self._known, self.language.find(vocab)])
+        return np.concatenate([self._rewrite_word_ids, self.language.find(vocab)])
 
     # ------------------------------------------------------------------------------ on disk
 

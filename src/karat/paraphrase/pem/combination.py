@@ -24,7 +24,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra
 from karat.progress import Progress, silent
 from karat.stats.correlation import pearson
-from karat.storage.schema import Layout, check_arrays
+from karat.storage.schema import ModelLayout, check_arrays
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.features import PairFeatures
@@ -37,8 +37,8 @@ COPY = 2.0
 
 _LARGEST_MEAN = 1e50
 _MEAN_LAYOUTS = {
-    "mean_none": Layout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
-    "mean_copy": Layout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
+    "mean_none": ModelLayout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
+    "mean_copy": ModelLayout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
 }
 """The arrays of a mean, in the order of its fields."""
 
@@ -113,11 +113,11 @@ MAX_SEARCH_ROWS = 2000  # rows from which settings are chosen
 
 _LARGEST = 1e50  # so that no sum of squares is beyond what a float can hold
 _SVR_LAYOUTS = {
-    "svr_mean": Layout("float64", "features", -_LARGEST, _LARGEST),
-    "svr_scale": Layout("float64", "features", 1 / _LARGEST, _LARGEST),
-    "svr_vectors": Layout("float64", "vectors x features", -_LARGEST, _LARGEST),
-    "svr_weights": Layout("float64", "vectors", -_LARGEST, _LARGEST),
-    "svr_numbers": Layout("float64", "numbers", -_LARGEST, _LARGEST),
+    "svr_mean": ModelLayout("float64", "features", -_LARGEST, _LARGEST),
+    "svr_scale": ModelLayout("float64", "features", 1 / _LARGEST, _LARGEST),
+    "svr_vectors": ModelLayout("float64", "vectors x features", -_LARGEST, _LARGEST),
+    "svr_weights": ModelLayout("float64", "vectors", -_LARGEST, _LARGEST),
+    "svr_numbers": ModelLayout("float64", "numbers", -_LARGEST, _LARGEST),
 }
 """The arrays of a regression, in the order of its fields."""
 

@@ -422,8 +422,8 @@ def without_controls(judged: JudgedPairs, column: Floats) -> Floats:
 
 def judge_columns(judged: JudgedPairs) -> dict[str, Floats]:
     """Return the scores of each who judged overall quality, controls apart."""
-    rows = judged.evalset.judgements.by_people()
-    overall_rows = rows.where(rows.dimension == rows.dimensions.index(judged.overall))
+    rows = judged.evalset.judgements.without_models()
+    overall_rows = rows.select_rows(rows.dimension == rows.dimensions.index(judged.overall))
     names = dict.fromkeys(overall_rows.judges[k] for k in np.unique(overall_rows.judge).tolist())
     return {
         name: without_controls(judged, judged.values(judged.overall, [name]))

@@ -58,7 +58,16 @@ from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_sums, interval
 from karat.storage.digests import text_digest
-from karat.storage.schema import check_fields, listed, named, perhaps, record, text, truth, whole
+from karat.storage.schema import (
+    boolean,
+    check_fields,
+    integer,
+    list_of,
+    mapping_of,
+    nullable,
+    record,
+    text,
+)
 from karat.storage.store import (
     content_digest,
     damaged,
@@ -102,15 +111,17 @@ CAUTIONS = {
 }
 """Notes in every report of a bundled model, by file."""
 
-_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": named(text)})
+_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": mapping_of(text)})
 ABOUT = record(
-    {"form": text, "pivots": named(TABLE, 1), "lm": LANGUAGE, "trained": truth},
-    generator=perhaps(_GENERATOR),
-    judged=record({"set": text, "dimension": text, "paraphrases": whole(0), "originals": whole(0)}),
-    features=listed(text),
-    metrics=listed(record({"name": text, "identity": text})),
-    mean=record({"originals": whole(2)}),
-    running=truth,
+    {"form": text, "pivots": mapping_of(TABLE, 1), "lm": LANGUAGE, "trained": boolean},
+    generator=nullable(_GENERATOR),
+    judged=record(
+        {"set": text, "dimension": text, "paraphrases": integer(0), "originals": integer(0)}
+    ),
+    features=list_of(text),
+    metrics=list_of(record({"name": text, "identity": text})),
+    mean=record({"originals": integer(2)}),
+    running=boolean,
 )
 """The description of a model."""
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
-from karat.evalset.reading import number as as_number
+from karat.evalset.reading import parse_number as as_number
 from karat.paraphrase.align.parallel_text import iterate_lines
 from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable
 from karat.progress import Progress, silent

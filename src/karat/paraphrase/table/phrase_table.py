@@ -20,7 +20,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.storage.arrays import forget_pages
-from karat.storage.schema import Layout, check_arrays, check_fields, record, text, word_columns
+from karat.storage.schema import ModelLayout, check_arrays, check_fields, record, text, word_columns
 from karat.storage.store import Arrays, damaged, read_store, store_digest, write_store
 from karat.text.tokens import CASES, TOKENIZERS, Ragged, Recipe, Vocab, stemmers
 from karat.text.word_table import WordTable, word_arrays, word_table
@@ -38,15 +38,15 @@ _SIDES = ("source", "pivot")
 _LARGE = 1 << 26  # bytes of a table whose pages are given back once it was looked through
 
 _COLUMNS = {
-    "phrase_ids": Layout("int32", "words of phrases"),
-    "phrase_offsets": Layout("int64", "phrases + 1"),
-    "phrase_counts": Layout("float64", "phrases", low=0),
-    "phrase_slots": Layout("int32", "slots of phrases"),
-    "edge_offsets": Layout("int64", "phrases + 1"),
-    "edge_pivots": Layout("int32", "edges"),
-    "edge_probabilities": Layout("float64", "edges", low=0, high=1),
-    "pivot_phrase_ids": Layout("int32", "words of pivot phrases"),
-    "pivot_phrase_offsets": Layout("int64", "pivot phrases + 1"),
+    "phrase_ids": ModelLayout("int32", "words of phrases"),
+    "phrase_offsets": ModelLayout("int64", "phrases + 1"),
+    "phrase_counts": ModelLayout("float64", "phrases", low=0),
+    "phrase_slots": ModelLayout("int32", "slots of phrases"),
+    "edge_offsets": ModelLayout("int64", "phrases + 1"),
+    "edge_pivots": ModelLayout("int32", "edges"),
+    "edge_probabilities": ModelLayout("float64", "edges", low=0, high=1),
+    "pivot_phrase_ids": ModelLayout("int32", "words of pivot phrases"),
+    "pivot_phrase_offsets": ModelLayout("int64", "pivot phrases + 1"),
 }
 """The arrays of phrases, in the order of the kernel, which checks how they refer to each other."""
 

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.evalset.conversion import EvalSetCheck
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
-from karat.evalset.saving import EvalSetCheck
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
 from karat.metrics.names import MetricCatalogue
 from karat.report.model import Column, Document, Row, Table, columns, listing, several
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
+    from karat.evalset.conversion import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
     from karat.evalset.loading import KnownEvalSets
-    from karat.evalset.saving import EvalSetCheck
     from karat.meta.judge_agreement import JudgeAgreement
 
 
@@ -36,7 +36,7 @@ def check_answer(found: EvalSetCheck) -> tuple[str, ...]:
     if not row.judgements:
         return (f"{told}, no judgements.",)
     judged = several(row.judgements, "judgement")
-    if raters_unnamed(found.evalset.judgements.by_people().judges):
+    if raters_unnamed(found.evalset.judgements.without_models().judges):
         return (f"{told}, {judged}; the raters are not named.", *_gaps(found))
     judged = f"{judged} by {several(row.judges, 'judge')}"
     return (f"{told}, {judged}.", *_gaps(found))

@@ -29,7 +29,7 @@ from karat.results import MadeRows
 from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
 
 if TYPE_CHECKING:
-    from karat.arrow.shard_runs import WrittenShards
+    from karat.arrow.table_scores import WrittenShards
     from karat.comparison import CompareRow
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.formats.directory import directory_files
-from karat.evalset.saving import (
+from karat.evalset.conversion import (
     NamedFile,
+    check_distinct,
     check_free,
-    distinct_files,
     write_file,
     write_folder,
 )
@@ -169,7 +168,7 @@ def export_files(store: Store, format: str, anonymous: bool = False) -> list[tup
         if format != ALL:
             _check_format(format, source)
         names = list_formats(source.contents.project.settings) if format == ALL else [format]
-        files = distinct_files(file for name in names for file in _format_files(name, source))
+        files = check_distinct(file for name in names for file in _format_files(name, source))
         return [(file, "".join(text)) for file, text in files]
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.reading import Place, Reading, json_line, json_rows
+from karat.evalset.reading import FileLocation, Reading, format_json_line, read_json_lines
 from karat.storage.output import as_path
 from karat.studio.checking import check_store
 from karat.studio.export.contents import pseudonym
@@ -59,7 +59,7 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
     with store.read() as connection:
         counts = [connection.execute(f"SELECT count(*) FROM {table}") for table in TABLES]
         rows = sum(cursor.fetchone()[0] for cursor in counts)
-        yield json_line({"studio": len(STEPS), "anonymous": anonymous, "rows": rows})
+        yield format_json_line({"studio": len(STEPS), "anonymous": anonymous, "rows": rows})
         names = dict(connection.rows("SELECT name, id FROM assessor"))
         hidden = {name: pseudonym(id) for name, id in names.items()} if anonymous else {}
         for table, parsed in TABLES.items():
@@ -71,7 +71,7 @@ def log_lines(store: Store, anonymous: bool = False) -> Iterator[str]:
                     name: json.loads(value) if name in parsed and value is not None else value
                     for name, value in zip(columns, row, strict=True)
                 }
-                yield json_line({table: _hide_names(table, record, hidden)})
+                yield format_json_line({table: _hide_names(table, record, hidden)})
 
 
 def _hide_names(table: str, row: dict[str, Any], hidden: dict[str, str]) -> dict[str, Any]:
@@ -145,11 +145,11 @@ def _digest_file(log: Path) -> str:
     return digest.hexdigest()
 
 
-def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping[str, Any]]]:
+def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[FileLocation, str, Mapping[str, Any]]]:
     """Yield the header of a log, then its tables and rows."""
     header: Mapping[str, Any] | None = None
     count = 0
-    for place, line in json_rows(log, reading):
+    for place, line in read_json_lines(log, reading):
         if header is None:
             _check_header(place, header := line)
             yield place, HEADER, line
@@ -168,7 +168,7 @@ def _log_rows(log: Path, reading: Reading) -> Iterator[tuple[Place, str, Mapping
         raise InputError(f"{short(log)} is not whole: {expected}")
 
 
-def _check_header(place: Place, header: Mapping[str, Any]) -> None:
+def _check_header(place: FileLocation, header: Mapping[str, Any]) -> None:
     version = header.get(HEADER)
     if not is_integer(version) or not 0 < version <= len(STEPS):  # type: ignore[operator]
         expected = f'expected {{"studio": {len(STEPS)}, …}}, the first line of a log'
@@ -184,7 +184,7 @@ def _log_columns(version: int) -> dict[str, list[StoreColumn]]:
 
 def _insert(
     connection: StoreConnection,
-    place: Place,
+    place: FileLocation,
     table: str,
     row: Mapping[str, Any],
     extra: Mapping[str, str],

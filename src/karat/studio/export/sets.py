@@ -10,7 +10,7 @@ from types import MappingProxyType
 from karat.errors import InputError, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import ADJUDICATED, PERSON
-from karat.evalset.reading import Place, Reading
+from karat.evalset.reading import FileLocation, Reading
 from karat.evalset.sets import EvalSet
 from karat.nuggets.formats.json_lines import jsonl_lines, take_rows
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
@@ -35,7 +35,7 @@ def make_evalset(contents: Contents) -> EvalSet:
         [row.segment for row in contents.items.values()],
         _system_columns(contents),
         reading=Reading(),
-        where=contents.project.name,
+        location=contents.project.name,
         references=[row.references for row in contents.items.values()],
         groups=_text_column([row.group for row in contents.items.values()]),
         sources=_text_column([row.source for row in contents.items.values()]),
@@ -140,4 +140,4 @@ def read_nugget_store(path: Path, draft: NuggetDraft) -> None:
 def put_nuggets(contents: Contents, name: str, draft: NuggetDraft) -> None:
     """Put the key, the runs and every current label of a project into a draft."""
     lines = enumerate(jsonl_lines(make_nugget_set(contents)), 1)
-    take_rows(((Place(name, number), json.loads(line)) for number, line in lines), draft)
+    take_rows(((FileLocation(name, number), json.loads(line)) for number, line in lines), draft)

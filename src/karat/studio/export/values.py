@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from karat.evalset.judgements import ADJUDICATED, PERSON
-from karat.evalset.reading import json_line
+from karat.evalset.reading import format_json_line
 from karat.studio.export.contents import Contents
 from karat.studio.tasks import PAIRS, TASKS
 from karat.studio.tasks.pairs import WIN
@@ -151,9 +151,9 @@ def win_shares(contents: Contents) -> Iterator[tuple[int, str, float, str]]:
 def preference_lines(contents: Contents) -> Iterator[str]:
     """Yield JSON lines of comparisons, the format of the option `--judgements`."""
     dimension = {"name": WIN.name, "better": "higher", "low": 0.0, "high": 1.0}
-    yield json_line({"judgements": contents.project.name, "dimensions": [dimension]})
+    yield format_json_line({"judgements": contents.project.name, "dimensions": [dimension]})
     for row in all_preferences(contents):
-        yield json_line(
+        yield format_json_line(
             {
                 "segment": contents.items[row.item].segment,
                 "system": contents.outputs[row.first].system,

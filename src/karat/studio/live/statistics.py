@@ -41,7 +41,7 @@ def make_pair_set(contents: Contents) -> EvalSet:
         list(units.values()),
         {PAIRS.name: list(units.values())},
         reading=Reading(),
-        where=name,
+        location=name,
         dimensions=[WIN],
     )
     for row in preferences:

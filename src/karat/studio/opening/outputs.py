@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.reading import Place, Reading, csv_records, number, read_lines
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records, read_lines
 from karat.evalset.sets import EvalSet
 
 SUFFIXES = (".csv", ".tsv")
@@ -39,7 +39,7 @@ class _Table(NamedTuple):
 
     path: Path
     header: Sequence[str]
-    rows: Sequence[tuple[Place, Sequence[str]]]
+    rows: Sequence[tuple[FileLocation, Sequence[str]]]
 
     def column(self, name: str) -> list[str]:
         at = self.header.index(name)
@@ -87,7 +87,7 @@ def _wide_set(path: Path, columns: Mapping[str, Sequence[str]], reading: Reading
         columns.get(ITEM) or [str(k + 1) for k in range(count)],
         systems,
         reading=reading,
-        where=path,
+        location=path,
         references=list(zip(*references, strict=True)) if references else None,
         groups=columns.get(GROUP),
         sources=columns.get(SOURCE),
@@ -123,7 +123,7 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
         list(place),
         outputs,
         reading=Reading(),
-        where=table.path,
+        location=table.path,
         references=list(zip(*map(values.get, references), strict=True)) if references else None,
         groups=values.get(roles.get(GROUP, "")),
         sources=values.get(roles.get(SOURCE, "")),
@@ -166,7 +166,7 @@ def _check_systems(table: _Table, roles: Mapping[str, str]) -> None:
         if name in roles.values() or _is_reference(name):
             continue
         values = [value for value in table.column(name) if value.strip()]
-        if values and all(number(value) is not None for value in values):
+        if values and all(parse_number(value) is not None for value in values):
             problem = f"the column {quoted(name)} holds only numbers, as ratings do"
             advice = "outputs that are numbers go into a folder of text files, one for each system"
         elif _RATING.fullmatch(name.strip().lower()):
@@ -192,7 +192,7 @@ def _read_folder(path: Path) -> Mapping[str, Sequence[str]]:
 def _read_table(path: Path, reading: Reading) -> _Table:
     """Return a table with a header."""
     rows = list(
-        csv_records(path, reading)
+        read_csv_records(path, reading)
         if path.suffix == ".csv"
         else ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
     )

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Reading, json_rows
+from karat.evalset.reading import Reading, read_json_lines
 from karat.studio.store.assignments import view_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import CalibrationItem, ProjectSettings, compared_dimensions
@@ -136,7 +136,7 @@ def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[Calibrati
     """Return the calibration items of a file, for the task of a project."""
     reading = Reading()
     entries = []
-    for place, row in json_rows(Path(path), reading):
+    for place, row in read_json_lines(Path(path), reading):
         if error := next(_find_problems(row), ""):
             raise InputError(f"{place}: {error}")
         texts = {name: tuple(row.get(name, ())) for name in _LISTS}

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.reading import Place
+from karat.evalset.reading import FileLocation
 from karat.studio.store.schema import StoreConnection
 from karat.studio.tasks import TASKS
 from karat.studio.tasks.task import is_integer
@@ -140,7 +140,7 @@ def _fits(table: str, column: StoreColumn, value: Any) -> bool:
 
 
 def check_row(
-    place: Place, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
+    place: FileLocation, table: str, row: Mapping[str, Any], columns: Sequence[StoreColumn]
 ) -> None:
     """Raise InputError if a row has other columns than its table, or a value of a wrong kind."""
     names = [column.name for column in columns]

@@ -1,4 +1,4 @@
-"""Evaluation sets written to a folder or a file: whole or not at all, and never over another."""
+"""Check, parse, convert and save evaluation sets; nothing is overwritten or half-written."""
 
 from __future__ import annotations
 
@@ -6,26 +6,128 @@ import os
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
-from karat.errors import InputError, OutputError, quoted, short
+from karat.errors import InputError, MissingExtra, OutputError, quoted, short
 from karat.evalset.catalogue import Catalogue, GivenPath
 from karat.evalset.judgements import raters_unnamed
 from karat.evalset.loading import EVALSETS, as_additions, as_evalset, load_evalset, read_evalset
-from karat.evalset.parsing import parse_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.results import Result
 from karat.storage.output import HAS_LOCKS, claimed_file, claimed_folder
+from karat.text.tokens import tokenize
+from karat.text.trees import Tree, Trees
+
+PIPELINE = "en_core_web_sm"
+"""The pipeline that is asked for unless another is named."""
+
+
+def parse_references(
+    references: Iterable[str], pipeline: str = PIPELINE, tok: str | None = None
+) -> Trees:
+    """Return the dependency trees of references, by a spaCy pipeline.
+
+    If the parser finds several sentences in a text, the roots of the others become daughters of the
+    first root. Tokens of white space are left out.
+
+    Args:
+        references: texts, one for each tree.
+        pipeline: name of a spaCy pipeline with a parser.
+        tok: tokeniser, as in metrics; by default spaCy's own.
+    """
+    return Trees(list(_parse_texts(list(references), pipeline, tok)))
+
+
+def parse_evalset(
+    evalset: EvalSet | GivenPath,
+    pipeline: str = PIPELINE,
+    tok: str | None = None,
+    *,
+    progress: Progress = silent,
+) -> EvalSet:
+    """Return the set with a dependency tree for every reference.
+
+    Texts stay as they are. Tree metrics must tokenise outputs as the trees are tokenised: trees
+    made with `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
+
+    Args:
+        evalset: the set.
+        pipeline: name of a spaCy pipeline with a parser.
+        tok: tokeniser, as for `parse_references`.
+        progress: function that is called with the progress.
+    """
+    evalset = as_evalset(evalset, progress)
+    texts = list(dict.fromkeys(text for group in evalset.references for text in group))
+    tree_of_text: dict[str, Tree] = {}
+    for text, tree in zip(texts, _parse_texts(texts, pipeline, tok), strict=True):
+        tree_of_text[text] = tree
+        progress(len(tree_of_text), len(texts), "parsing")
+    trees = tuple(tuple(tree_of_text[text] for text in group) for group in evalset.references)
+    return replace(evalset, trees=trees if tree_of_text else None)
+
+
+def _parse_texts(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterator[Tree]:
+    """Yield the trees of texts."""
+    parser = _load_pipeline(pipeline)
+    documents: Iterable[Any] = texts
+    if tok is not None:
+        make = load("spacy.tokens:Doc")
+        words = tokenize(list(texts), tok)
+        documents = (make(parser.vocab, words=words[i]) for i in range(len(texts)))
+    for i, doc in enumerate(parser.pipe(documents)):
+        yield _tree(doc, i, pipeline)
+
+
+def _load_pipeline(pipeline: str) -> Any:
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingExtra(
+            "trees of references need the package spacy and a pipeline: pip install karat[trees] "
+            f"and python -m spacy download {pipeline}; or give the trees as CoNLL-U"
+        ) from error
+    try:
+        return spacy.load(pipeline)
+    except OSError as error:
+        raise MissingExtra(
+            f"spaCy has no pipeline {quoted(pipeline)} here: python -m spacy download {pipeline}, "
+            "name another one, or give the trees as CoNLL-U"
+        ) from error
+
+
+def _tree(doc: Any, index: int, pipeline: str) -> Tree:
+    words = [token for token in doc if not token.is_space]
+    if not words:
+        raise InputError(f"references[{index}] has no words: there is nothing to parse")
+    if not doc.has_annotation("DEP"):
+        raise InputError(f"spaCy's {pipeline} has no parser: name a pipeline that has one")
+    number = {token.i: k + 1 for k, token in enumerate(words)}
+    heads = [_head(token, number) for token in words]
+    first = heads.index(0) + 1
+    single_rooted = [
+        first if head == 0 and k + 1 != first else head for k, head in enumerate(heads)
+    ]
+    return Tree(tuple(token.text for token in words), tuple(single_rooted))
+
+
+def _head(token: Any, number: dict[int, int]) -> int:
+    """Return the number of the nearest ancestor that is kept; 0 for a root."""
+    at = token
+    while at.head.i != at.i:
+        at = at.head
+        if at.i in number:
+            return number[at.i]
+    return 0
 
 
 class SetCount(NamedTuple):
-    """The counts of a whole set; those of references are of a segment."""
+    """Counts of a set; reference counts are per segment."""
 
     name: str
     systems: int
@@ -86,7 +188,7 @@ class EvalSetCheck(Result):
 
 
 def check_evalset(
-    given: GivenPath | EvalSet,
+    evalset: GivenPath | EvalSet,
     format: str | None = None,
     *,
     judgements: GivenPath | Sequence[GivenPath] = (),
@@ -100,34 +202,34 @@ def check_evalset(
     A set that cannot be used is no error here: `evalset` is then None, and `problems` says why.
 
     Args:
-        given: name or path of the set, as for `load_evalset`.
+        evalset: the set, or its name or path, as for `load_evalset`.
         format: name of its format; by default detected.
         judgements, model_judges, draws: additions, as for `load_evalset`.
         progress: function that is called with the progress.
         options: options of the format's reader.
     """
-    added = as_additions(judgements, model_judges, draws)
-    given_ones = {name: one for name, one in added._asdict().items() if one}
-    settings = {"format": format, **options, **given_ones}
+    extras = as_additions(judgements, model_judges, draws)
+    additions = {name: value for name, value in extras._asdict().items() if value}
+    settings = {"format": format, **options, **additions}
     reading = Reading(progress)
 
     def read() -> EvalSet:
-        if isinstance(given, EvalSet):
-            return added.to(given, reading)
-        return read_evalset(given, reading, format, options, added)
+        if isinstance(evalset, EvalSet):
+            return extras.add_to(evalset, reading)
+        return read_evalset(evalset, reading, format, options, extras)
 
-    found = reading.attempt(read)
-    if found is not None:
-        name = given.name if isinstance(given, EvalSet) else str(given)
-        return _contents(name, found, settings)
+    evalset_read = reading.attempt(read)
+    if evalset_read is not None:
+        name = evalset.name if isinstance(evalset, EvalSet) else str(evalset)
+        return _contents(name, evalset_read, settings)
     count, problems = len(reading.problems) + reading.more, tuple(reading.all())
-    return EvalSetCheck(str(given), None, (), (), (), problems, (), settings, problem_count=count)
+    return EvalSetCheck(str(evalset), None, (), (), (), problems, (), settings, problem_count=count)
 
 
 def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
-    systems, dimensions = _systems(evalset), _dimensions(evalset)
+    systems, dimensions = _count_systems(evalset), _count_dimensions(evalset)
     references = [len(group) for group in evalset.references]
-    people = evalset.judgements.by_people()
+    people = evalset.judgements.without_models()
     row = SetCount(
         *(evalset.name, len(systems), len(evalset)),
         None if evalset.groups is None else len(set(evalset.groups)),
@@ -140,71 +242,77 @@ def _contents(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> Ev
     return EvalSetCheck(name, evalset, (row,), systems, dimensions, (), notes, settings)
 
 
-def _systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
+def _count_systems(evalset: EvalSet) -> tuple[SystemCount, ...]:
     """Return a row for each system."""
-    rows = evalset.judgements.by_people()
-    found = []
+    rows = evalset.judgements.without_models()
+    counts = []
     for i, (name, outputs) in enumerate(evalset.systems.items()):
-        mine = rows.segment[rows.system == i].tolist()
+        judged_segments = rows.segment[rows.system == i].tolist()
         missing, empty = outputs.count(None), outputs.count("")
-        there = len(outputs) - missing
-        found.append(SystemCount(name, there, missing, empty, len(set(mine)), len(mine)))
-    return tuple(found)
+        present = len(outputs) - missing
+        counts.append(
+            SystemCount(
+                name, present, missing, empty, len(set(judged_segments)), len(judged_segments)
+            )
+        )
+    return tuple(counts)
 
 
-def _dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
+def _count_dimensions(evalset: EvalSet) -> tuple[DimensionCount, ...]:
     """Return a row for each dimension."""
-    found, people = [], evalset.judgements.by_people()
+    rows, people = [], evalset.judgements.without_models()
     for name, dimension in evalset.dimensions.items():
-        mine = people.of_dimension(name)
-        values = mine.value.tolist()
-        items = set(zip(mine.system.tolist(), mine.segment.tolist(), strict=True))
+        judgements = people.select_dimension(name)
+        values = judgements.value.tolist()
+        items = set(zip(judgements.system.tolist(), judgements.segment.tolist(), strict=True))
         scale = name, dimension.better, dimension.low, dimension.high
-        counts = len(values), len(mine.judges), len(items)
+        counts = len(values), len(judgements.judges), len(items)
         ends = min(values, default=None), max(values, default=None)
-        found.append(DimensionCount(*scale, *counts, *ends, sum(map(dimension.off_scale, values))))
-    return tuple(found)
+        rows.append(DimensionCount(*scale, *counts, *ends, sum(map(dimension.off_scale, values))))
+    return tuple(rows)
 
 
 def _remarks(
     evalset: EvalSet, systems: tuple[SystemCount, ...], dimensions: tuple[DimensionCount, ...]
 ) -> list[str]:
     """Return what is no error, and still good to know before numbers are believed."""
-    found = list(evalset.notes)
+    remarks = list(evalset.notes)
     if evalset.trees is not None:
-        found.append("every reference has a dependency tree")
-    people = evalset.judgements.by_people().judges
+        remarks.append("every reference has a dependency tree")
+    people = evalset.judgements.without_models().judges
     if raters_unnamed(people):
-        found.append(f"The raters are not named: {' and '.join(people)} means all of them")
+        remarks.append(f"The raters are not named: {' and '.join(people)} means all of them")
     for count in dimensions:
         name = short(count.dimension)
         off_scale = evalset.dimensions[count.dimension].off_scale
-        values_of_all = evalset.judgements.of_dimension(count.dimension).value.tolist()
+        values_of_all = evalset.judgements.select_dimension(count.dimension).value.tolist()
         by_models = sum(map(off_scale, values_of_all)) - count.off_scale
         for number, whose in ((count.off_scale, ""), (by_models, " of models")):
             if number:
                 verb = "judgement{} is" if number == 1 else "judgements{} are"
-                found.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
+                remarks.append(f"{name}: {number:,} {verb.format(whose)} off the stated scale")
         if not count.judgements:
-            models = evalset.judgements.of_dimension(count.dimension).judges
+            models = evalset.judgements.select_dimension(count.dimension).judges
             models_only = f"judged by models alone: {short(', '.join(models))}"
-            found.append(f"{name}: {models_only if models else 'no judgements'}")
-        rows = evalset.judgements.of_dimension(count.dimension)
+            remarks.append(f"{name}: {models_only if models else 'no judgements'}")
+        rows = evalset.judgements.select_dimension(count.dimension)
         values = ((judge, rows.value[rows.judge == i]) for i, judge in enumerate(rows.judges))
-        if flat := [judge for judge, mine in values if mine.min() == mine.max()]:
+        if flat := [
+            judge for judge, judge_values in values if judge_values.min() == judge_values.max()
+        ]:
             names = short(", ".join(flat[:5]) + (", …" if len(flat) > 5 else ""))
-            told = "judges always gave one value and have no z-scores"
-            found.append(f"{name}: {len(flat):,} {told}: {names}")
+            problem = "judges always gave one value and have no z-scores"
+            remarks.append(f"{name}: {len(flat):,} {problem}: {names}")
     if without := sum(1 for group in evalset.references if not group):
-        found.append(f"{without:,} segments have no reference: they cannot be scored")
+        remarks.append(f"{without:,} segments have no reference: they cannot be scored")
     for system in systems:
         if system.missing:
-            found.append(f"{system.system}: outputs missing: {system.missing:,}")
+            remarks.append(f"{system.system}: outputs missing: {system.missing:,}")
         if not system.judged and evalset.judgements:
-            found.append(f"{system.system}: not judged")
+            remarks.append(f"{system.system}: not judged")
     if len(evalset.systems) == 1:
-        found.append("one system: there is nothing to compare at the level of systems")
-    return found
+        remarks.append("one system: there is nothing to compare at the level of systems")
+    return remarks
 
 
 NamedFile: TypeAlias = tuple[str, Iterable[str]]
@@ -223,7 +331,7 @@ def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "d
 
 
 def convert_evalset(
-    given: GivenPath,
+    name_or_path: GivenPath,
     path: GivenPath,
     format: str = "dir",
     read_as: str | None = None,
@@ -236,7 +344,7 @@ def convert_evalset(
     """Convert a set to another format, and describe it.
 
     Args:
-        given: name or path of the set, as for `load_evalset`.
+        name_or_path: name or path of the set, as for `load_evalset`.
         path: target, which must not exist yet.
         format: format of the target, `dir` or `jsonl`.
         read_as: format of the set; by default detected.
@@ -250,21 +358,21 @@ def convert_evalset(
         raise InputError(
             "tok has no effect without parse: name a spaCy pipeline, such as en_core_web_sm"
         )
-    evalset = load_evalset(given, read_as, progress=progress, **options)
+    evalset = load_evalset(name_or_path, read_as, progress=progress, **options)
     if parse is not None:
         evalset = parse_evalset(evalset, parse, tok, progress=progress)
     save_evalset(evalset, path, format)
     return check_evalset(evalset)
 
 
-def save_as(catalogue: Catalogue, given: Any, path: GivenPath, format: str) -> None:
+def save_as(catalogue: Catalogue, content: Any, path: GivenPath, format: str) -> None:
     """Write a set in a format of its catalogue."""
-    found = catalogue.formats.find(format)
-    if found is None or not found.writer:
-        names = [name for name, one in catalogue.formats.usable() if one.writer]
+    set_format = catalogue.formats.find(format)
+    if set_format is None or not set_format.writer:
+        names = [name for name, other_format in catalogue.formats.usable() if other_format.writer]
         raise InputError(f"format {quoted(format)}: expected one of {', '.join(names)}")
-    write = write_folder if found.holds else write_file
-    write(Path(path), load(found.writer)(given))
+    write = write_folder if set_format.holds else write_file
+    write(Path(path), load(set_format.writer)(content))
 
 
 def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> None:
@@ -272,7 +380,7 @@ def write_file(target: Path, pieces: Iterable[str], private: bool = False) -> No
     check_free(target)
     claimed = claimed_file(str(target), _mode(private))
     with _output_errors(target), claimed as (temporary, stream):
-        stream.writelines(_encoded(target.name, piece) for piece in pieces)
+        stream.writelines(_encode(target.name, piece) for piece in pieces)
         stream.flush()
         check_free(target)
         if not HAS_LOCKS:
@@ -288,16 +396,16 @@ def write_folder(target: Path, files: Iterable[NamedFile], private: Collection[s
     check_free(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with _output_errors(target), claimed_folder(str(target)) as temporary:
-        for name, pieces in distinct_files(files):
+        for name, pieces in check_distinct(files):
             path = Path(temporary, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(path, flags, _mode(name in private)), "wb") as file:
-                file.writelines(_encoded(name, piece) for piece in pieces)
+                file.writelines(_encode(name, piece) for piece in pieces)
         check_free(target)
         os.rename(temporary, target)
 
 
-def distinct_files(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
+def check_distinct(files: Iterable[NamedFile]) -> Iterator[NamedFile]:
     """Yield files; names that differ only in case or in Unicode's forms of a letter are refused."""
     names: dict[str, str] = {}
     for name, pieces in files:
@@ -331,7 +439,7 @@ def check_free(target: Path) -> None:
         raise OutputError(f"cannot write {target}: there is no folder {target.absolute().parent}")
 
 
-def _encoded(name: str, text: str) -> bytes:
+def _encode(name: str, text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
