@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from karat.errors import InputError, OutputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
-from karat.evalset.reading import Place, Reading, json_line, json_rows, member, read_lines
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_member,
+    format_json_line,
+    read_json_lines,
+    read_lines,
+)
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
     MAX_TEXT_LENGTH,
@@ -93,7 +100,7 @@ def _is_questions(path: Path) -> bool:
 
 def _of_file(path: Path) -> tuple[SourcedQuestion, ...]:
     reading, questions = Reading(lister=""), dict[str, SourcedQuestion]()
-    for place, row in json_rows(path, reading):
+    for place, row in read_json_lines(path, reading):
         if (question := _question(row, place, reading)) is None:
             continue
         if question.id in questions:
@@ -103,14 +110,16 @@ def _of_file(path: Path) -> tuple[SourcedQuestion, ...]:
     return tuple(questions.values())
 
 
-def _question(row: Mapping[str, Any], place: Place, reading: Reading) -> SourcedQuestion | None:
+def _question(
+    row: Mapping[str, Any], place: FileLocation, reading: Reading
+) -> SourcedQuestion | None:
     before = len(reading.problems)
     if unknown := [key for key in row if key not in MEMBERS]:
         problem = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
         reading.problem(place, problem)
-    id = member(row, "question", str, place, reading)
-    documents = member(row, "documents", list, place, reading)
-    text = member({"text": "", **row}, "text", str, place, reading)
+    id = check_member(row, "question", str, place, reading)
+    documents = check_member(row, "documents", list, place, reading)
+    text = check_member({"text": "", **row}, "text", str, place, reading)
     if len(reading.problems) > before or id is None or documents is None:
         return None
     reading.check_name("question", id, place, blank=False)
@@ -269,11 +278,14 @@ class DraftedNuggets(Result):
         check_key_name(path)
         about = {"key": self.name, "drafted_by": self.model, "signature": self.signature}
         lines = (
-            [json_line(about), *jsonl_lines(NuggetSet(self.name, self.key))]
+            [format_json_line(about), *jsonl_lines(NuggetSet(self.name, self.key))]
             if Path(path).suffix == ".jsonl"
             else list(key_lines(self.key))
         )
-        draft_lines = [json_line(about), *(json_line(row._asdict()) for row in self.rows)]
+        draft_lines = [
+            format_json_line(about),
+            *(format_json_line(row._asdict()) for row in self.rows),
+        ]
         write_atomically(path, lines)
         write_atomically(f"{path}{BESIDE}", draft_lines)
 

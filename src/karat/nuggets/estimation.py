@@ -34,7 +34,7 @@ from karat.estimation.samples import (
 )
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.draws import Draw, checked_draws, read_draws, wrong_numbers
+from karat.evalset.draws import Draw, checked_draws, draw_problem, read_draws
 from karat.evalset.judgements import MODEL, PERSON
 from karat.evalset.reading import Reading
 from karat.nuggets.prediction.intervals import (
@@ -176,7 +176,7 @@ def draws_of_questions(
         if draw.unit not in nuggets.key.questions:
             reason = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {reason}")
-        if wrong := wrong_numbers(draw):
+        if wrong := draw_problem(draw):
             raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
     return draws and [draw for draw in draws if draw.unit in scores.nuggets.key.questions]
 

@@ -218,7 +218,7 @@ def convert(name: str, target: str, inputs: Any, format: str) -> None:
     karat nuggets convert demo-nuggets my-nuggets --format trec
     karat nuggets convert key.txt all.jsonl --run my.run --judgements judged.txt
     """
-    from karat.evalset.saving import check_free
+    from karat.evalset.conversion import check_free
     from karat.nuggets.formats.loading import load_nuggets, save_nuggets
 
     check_free(Path(target))

@@ -30,7 +30,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat.errors import quoted, short
-from karat.evalset.reading import Place, Reading, json_line, json_rows, member, number
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_member,
+    format_json_line,
+    parse_number,
+    read_json_lines,
+)
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT, JudgedResponse
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
@@ -50,10 +57,10 @@ _Found = Mapping[str, Any]
 
 def read_jsonl(path: Path, draft: NuggetDraft) -> None:
     """All lines of a file."""
-    take_rows(json_rows(path, draft.reading), draft)
+    take_rows(read_json_lines(path, draft.reading), draft)
 
 
-def take_rows(rows: Iterable[tuple[Place, _Found]], draft: NuggetDraft) -> None:
+def take_rows(rows: Iterable[tuple[FileLocation, _Found]], draft: NuggetDraft) -> None:
     """Put the objects of all lines into a draft."""
     for place, row in rows:
         if place.line == 1 and (names := HEADERS.get(next(iter(row), ""))):
@@ -79,25 +86,29 @@ def take_rows(rows: Iterable[tuple[Place, _Found]], draft: NuggetDraft) -> None:
 
 
 def _texts(
-    row: _Found, needed: tuple[str, ...], allowed: tuple[str, ...], place: Place, reading: Reading
+    row: _Found,
+    needed: tuple[str, ...],
+    allowed: tuple[str, ...],
+    place: FileLocation,
+    reading: Reading,
 ) -> dict[str, str] | None:
     """The members that are strings, those that may be left out as ""; None if anything is wrong."""
     before = len(reading.problems) + reading.more
     if unknown := [key for key in row if key not in allowed]:
         expected = ", ".join(allowed)
         reading.problem(place, f"found the name {quoted(unknown[0])}, expected {expected}")
-    values = {key: member(row, key, str, place, reading) for key in needed}
+    values = {key: check_member(row, key, str, place, reading) for key in needed}
     for key in allowed:
         if key in row and key not in (*needed, "nuggets", "value"):
-            values[key] = member(row, key, str, place, reading)
+            values[key] = check_member(row, key, str, place, reading)
     if len(reading.problems) + reading.more > before:
         return None
     return {key: str(values.get(key, "")) for key in allowed}
 
 
-def _question(row: _Found, place: Place, draft: NuggetDraft) -> None:
+def _question(row: _Found, place: FileLocation, draft: NuggetDraft) -> None:
     texts = _texts(row, ("question",), QUESTION, place, draft.reading)
-    nuggets = member(row, "nuggets", list, place, draft.reading)
+    nuggets = check_member(row, "nuggets", list, place, draft.reading)
     if texts is None or nuggets is None:
         return
     draft.question(texts["question"], place, texts["text"])
@@ -106,7 +117,7 @@ def _question(row: _Found, place: Place, draft: NuggetDraft) -> None:
             draft.nugget(texts["question"], nugget, place)
 
 
-def _nugget(entry: object, place: Place, reading: Reading) -> Nugget | None:
+def _nugget(entry: object, place: FileLocation, reading: Reading) -> Nugget | None:
     fields = entry if isinstance(entry, dict) else {}
     texts = fields.get("descriptions")
     good = (
@@ -131,10 +142,10 @@ def is_votes(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
 
-def _judgement(row: _Found, place: Place, draft: NuggetDraft) -> None:
+def _judgement(row: _Found, place: FileLocation, draft: NuggetDraft) -> None:
     texts = _texts(row, JUDGEMENT[:3], JUDGEMENT, place, draft.reading)
     raw_value = row.get("value")
-    value = None if isinstance(raw_value, str) else number(raw_value)
+    value = None if isinstance(raw_value, str) else parse_number(raw_value)
     if value is None:
         draft.problem(place, f"found the value {quoted(raw_value)}, expected 0, 0.5 or 1")
     elif texts is not None:
@@ -148,15 +159,15 @@ def jsonl_lines(nuggets: NuggetSet) -> Iterator[str]:
     """Yield the lines of a file that reads back as the set."""
     for question in nuggets.key.questions.values():
         fields = {"question": question.id, **_filled(text=question.text)}
-        yield json_line(
+        yield format_json_line(
             {**fields, "nuggets": [_plain_nugget(nugget) for nugget in question.nuggets]}
         )
     for run in nuggets.runs.values():
-        yield json_line({"run": run.tag, **_filled(institution=run.institution)})
+        yield format_json_line({"run": run.tag, **_filled(institution=run.institution)})
         for id, responses in run.answers.items():
             for response in responses:
                 fields = {"run": run.tag, "question": id, "response": response.text}
-                yield json_line({**fields, **_filled(document=response.document)})
+                yield format_json_line({**fields, **_filled(document=response.document)})
     for row in nuggets.judgements.rows:
         yield judgement_line(row)
 
@@ -165,7 +176,7 @@ def judgement_line(row: JudgedResponse) -> str:
     """One judgement as a line, so that a file of them can be added to."""
     fields = {key: getattr(row, key) for key in JUDGEMENT[:4]}
     more = _filled(run=row.run, judge=row.judge, kind=row.kind, evidence=row.evidence)
-    return json_line({**fields, **more})
+    return format_json_line({**fields, **more})
 
 
 def _plain_nugget(nugget: Nugget) -> dict[str, Any]:
@@ -190,7 +201,7 @@ _RagObject = dict[str, Any]
 class _First(NamedTuple):
     """An answer where it stands first, and who judged it so far: several judges may."""
 
-    place: Place
+    place: FileLocation
     text: str
     judges: set[str]
 
@@ -198,8 +209,8 @@ class _First(NamedTuple):
 def read_rag(path: Path, draft: NuggetDraft) -> None:
     """All answers of a file."""
     first: dict[tuple[str, str], _First] = {}
-    for place, row in json_rows(path, draft.reading):
-        question = member(row, "qid", str, place, draft.reading)
+    for place, row in read_json_lines(path, draft.reading):
+        question = check_member(row, "qid", str, place, draft.reading)
         nuggets = _nuggets(row, place, draft.reading)
         if question is None or nuggets is None:
             continue
@@ -207,8 +218,8 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
             _take_key(question, row, [nugget for nugget, _ in nuggets], place, draft)
         if "run_id" not in row:
             continue
-        tag = member(row, "run_id", str, place, draft.reading)
-        text = member(row, "answer_text", str, place, draft.reading)
+        tag = check_member(row, "run_id", str, place, draft.reading)
+        text = check_member(row, "answer_text", str, place, draft.reading)
         if tag is None or text is None:
             continue
         judge = _judge(row, place, draft.reading)
@@ -226,20 +237,20 @@ def read_rag(path: Path, draft: NuggetDraft) -> None:
                 )
 
 
-def _judge(row: _RagObject, place: Place, reading: Reading) -> dict[str, str] | None:
+def _judge(row: _RagObject, place: FileLocation, reading: Reading) -> dict[str, str] | None:
     """Who assigned the labels, as far as the object says it; None if anything is wrong."""
     names = {
-        key: member(row, key, str, place, reading) if key in row else ""
+        key: check_member(row, key, str, place, reading) if key in row else ""
         for key in ("judge", "kind")
     }
     return None if None in names.values() else {key: str(name) for key, name in names.items()}
 
 
 def _nuggets(
-    row: _RagObject, place: Place, reading: Reading
+    row: _RagObject, place: FileLocation, reading: Reading
 ) -> list[tuple[Nugget, str | None]] | None:
     """Nuggets and their labels; none if there are none; None if anything is wrong."""
-    entries = member(row, "nuggets", list, place, reading) if "nuggets" in row else []
+    entries = check_member(row, "nuggets", list, place, reading) if "nuggets" in row else []
     if entries is None:
         return None
     for nugget in entries:
@@ -274,7 +285,7 @@ def _parse_rag_nugget(entry: Mapping[str, Any], number: int) -> Nugget:
 
 
 def _take_key(
-    id: str, row: _RagObject, nuggets: list[Nugget], place: Place, draft: NuggetDraft
+    id: str, row: _RagObject, nuggets: list[Nugget], place: FileLocation, draft: NuggetDraft
 ) -> None:
     """The nuggets of a question must be the same wherever they stand."""
     if earlier := draft.questions.get(id):
@@ -284,7 +295,7 @@ def _take_key(
             problem = f"found other nuggets for question {short(id)} than before"
             draft.problem(place, f"{problem} ({earlier.place})")
         return
-    text = member(row, "query", str, place, draft.reading) if "query" in row else ""
+    text = check_member(row, "query", str, place, draft.reading) if "query" in row else ""
     draft.question(id, place, text or "")
     for nugget in nuggets:
         draft.nugget(id, nugget, place)
@@ -305,9 +316,9 @@ def rag_lines(nuggets: NuggetSet) -> Iterator[str]:
             }
             labels = {id: NAMES[value] for id, value in values.items() if value is not None}
             answer = {"run_id": run.tag, "answer_text": "\n".join(texts)}
-            yield json_line({**_plain(question, labels), **answer})
+            yield format_json_line({**_plain(question, labels), **answer})
         if not runs:
-            yield json_line(_plain(question, {}))
+            yield format_json_line(_plain(question, {}))
 
 
 def _plain(question: Question, labels: Mapping[str, str]) -> _RagObject:

@@ -13,7 +13,6 @@ from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
 from karat.evalset.conversion import save_as
 from karat.evalset.loading import evalset_advice
 from karat.evalset.reading import Reading
-from karat.evalset.saving import save_as
 from karat.nuggets.formats.text_files import JUDGED, KEY, is_importance
 from karat.nuggets.sets.judgements import HALF
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet

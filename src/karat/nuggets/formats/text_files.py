@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.errors import InputError, OutputError, quoted, short
+from karat.evalset.conversion import NamedFile
 from karat.evalset.formats.directory import file_name, text_files
-from karat.evalset.reading import Place, number, read_lines
-from karat.evalset.saving import NamedFile
+from karat.evalset.reading import FileLocation, parse_number, read_lines
 from karat.nuggets.sets.judgements import SUPPORT, JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Response, Run, normal
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
@@ -195,7 +195,7 @@ def _say(
         nugget = field
     elif raw_value == "?":
         value = None
-    elif (value := number(raw_value)) is None:
+    elif (value := parse_number(raw_value)) is None:
         draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
         return
     answer.said.setdefault((item, nugget), []).append((place, value))
@@ -314,7 +314,7 @@ def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
 def _read_run(path: Path, ids: _Ids, draft: NuggetDraft) -> list[str]:
     """Take the run of a file, named after it, and return its texts."""
     texts = ids.aligned(path)
-    draft.run(path.stem, Place(str(path), 1))
+    draft.run(path.stem, FileLocation(str(path), 1))
     for (place, text), question in zip(draft.reading.numbered(texts, path), ids.ids, strict=True):
         draft.response(path.stem, question, Response(text), place)
     return texts

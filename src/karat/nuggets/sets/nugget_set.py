@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, no_kind
-from karat.evalset.reading import Place, Reading
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, kind_problem
+from karat.evalset.reading import FileLocation, Reading
 from karat.nuggets.sets.judgements import (
     HALF,
     NAMELESS,
@@ -189,12 +189,12 @@ class DraftedNugget(NamedTuple):
     """A nugget as it was read, and where."""
 
     nugget: Nugget
-    place: Place
+    place: FileLocation
 
 
 class _Question(NamedTuple):
     text: str
-    place: Place
+    place: FileLocation
     nuggets: dict[str, DraftedNugget]
 
 
@@ -217,16 +217,16 @@ class NuggetDraft:
         self.models, self.ties, self.problem = models, ties, reading.problem
         self.take: tuple[str, ...] = PARTS
         self.questions: dict[str, _Question] = {}
-        self._responses: dict[str, list[tuple[Place, str, Response]]] = {}
+        self._responses: dict[str, list[tuple[FileLocation, str, Response]]] = {}
         self._institutions: dict[str, str] = {}
-        self._judged: list[tuple[Place, JudgedResponse]] = []
-        self._added: list[tuple[Place, str, Nugget]] = []
-        self._words: list[tuple[Place, str, str, str]] = []
+        self._judged: list[tuple[FileLocation, JudgedResponse]] = []
+        self._added: list[tuple[FileLocation, str, Nugget]] = []
+        self._words: list[tuple[FileLocation, str, str, str]] = []
         self._skipped: dict[str, int] = {}
 
     # ------------------------------------------------------------------------------ the key
 
-    def question(self, id: str, place: Place, text: str = "") -> None:
+    def question(self, id: str, place: FileLocation, text: str = "") -> None:
         """Take a question, which must be new; TREC keys name it only with its nuggets."""
         if "key" not in self.take or not self._is_name("question", id, place):
             return
@@ -235,17 +235,17 @@ class NuggetDraft:
         else:
             self.questions[id] = _Question(text, place, {})
 
-    def nugget(self, question: str, nugget: Nugget, place: Place) -> None:
+    def nugget(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         """Take a nugget of a question that is there."""
         if "key" in self.take and question in self.questions:
             self._keep(question, nugget, place)
 
-    def also(self, question: str, id: str, description: str, place: Place) -> None:
+    def also(self, question: str, id: str, description: str, place: FileLocation) -> None:
         """Take a further description of a nugget that is there."""
         if "key" in self.take:
             self._describe(question, id, description, place)
 
-    def _keep(self, question: str, nugget: Nugget, place: Place) -> None:
+    def _keep(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         nuggets = self.questions[question].nuggets
         if not self._is_name("nugget", nugget.id, place):
             return
@@ -257,7 +257,7 @@ class NuggetDraft:
         else:
             nuggets[nugget.id] = DraftedNugget(nugget, place)
 
-    def _describe(self, question: str, id: str, description: str, place: Place) -> None:
+    def _describe(self, question: str, id: str, description: str, place: FileLocation) -> None:
         nuggets = self.questions[question].nuggets if question in self.questions else {}
         if id in nuggets:
             old, first = nuggets[id]
@@ -270,14 +270,14 @@ class NuggetDraft:
 
     # ------------------------------------------------------------------------------ the runs
 
-    def run(self, tag: str, place: Place, institution: str = "") -> None:
+    def run(self, tag: str, place: FileLocation, institution: str = "") -> None:
         """Take a run, which may have no response; whose it is may be said once."""
         if "runs" in self.take and self._is_name("run", tag, place):
             self._responses.setdefault(tag, [])
             if institution:
                 self._institutions[tag] = institution
 
-    def response(self, tag: str, question: str, response: Response, place: Place) -> None:
+    def response(self, tag: str, question: str, response: Response, place: FileLocation) -> None:
         """Take the next response of a run to a question."""
         if "runs" in self.take and self._is_name("run", tag, place):
             self._responses.setdefault(tag, []).append((place, question, response))
@@ -289,25 +289,25 @@ class NuggetDraft:
 
     # ------------------------------------------------------------------------ the judgements
 
-    def judge(self, row: JudgedResponse, place: Place) -> None:
+    def judge(self, row: JudgedResponse, place: FileLocation) -> None:
         """Take a judgement."""
         if "judgements" not in self.take:
             return
         if row.value not in (SUPPORT, PARTIAL, NOT):
             self.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
-        elif problem := no_kind(row.kind):
+        elif problem := kind_problem(row.kind):
             self.problem(place, problem)
         else:
             self._judged.append((place, row._replace(place=str(place))))
 
     # ---------------------------------------------------------- what assessors add to the key
 
-    def add(self, question: str, nugget: Nugget, place: Place) -> None:
+    def add(self, question: str, nugget: Nugget, place: FileLocation) -> None:
         """Take a nugget that an assessor found missing; it stands among judgements."""
         if "judgements" in self.take:
             self._added.append((place, question, nugget))
 
-    def add_words(self, question: str, id: str, description: str, place: Place) -> None:
+    def add_words(self, question: str, id: str, description: str, place: FileLocation) -> None:
         """Take further words for a nugget that an assessor marked in a response."""
         if "judgements" in self.take:
             self._words.append((place, question, id, description))
@@ -370,7 +370,9 @@ class NuggetDraft:
         notes = (f"left out: {out} that the key does not have",) if self._skipped else ()
         return NuggetSet(self.name, key, MappingProxyType(runs), judged, notes)
 
-    def _is_asked(self, subject: str, question: str, place: Place, responses: int = 0) -> bool:
+    def _is_asked(
+        self, subject: str, question: str, place: FileLocation, responses: int = 0
+    ) -> bool:
         """Return whether the key has a question; else what is said of it is left out, or wrong."""
         if question in self.questions:
             return True
@@ -380,7 +382,7 @@ class NuggetDraft:
             self.problem(place, f"{subject} question {quoted(question)}, which is not in the key")
         return False
 
-    def _has_nugget(self, subject: str, question: str, id: str, place: Place) -> bool:
+    def _has_nugget(self, subject: str, question: str, id: str, place: FileLocation) -> bool:
         """Return whether a question of the key has a nugget; else a problem is noted."""
         nuggets = self.questions[question].nuggets
         if id not in nuggets:
@@ -389,12 +391,15 @@ class NuggetDraft:
             self.problem(place, f"{subject} nugget {quoted(id)}, {reason}")
         return id in nuggets
 
-    def _is_name(self, kind: str, name: object, place: Place) -> bool:
+    def _is_name(self, kind: str, name: object, place: FileLocation) -> bool:
         return self.reading.check_name(kind, name, place, blank=False)
 
 
 def _with_kinds(
-    rows: Sequence[tuple[Place, JudgedResponse]], models: Sequence[str], name: str, reading: Reading
+    rows: Sequence[tuple[FileLocation, JudgedResponse]],
+    models: Sequence[str],
+    name: str,
+    reading: Reading,
 ) -> tuple[JudgedResponse, ...]:
     """The rows with the kinds of their judges; `models` are the names of judges that are models.
 
@@ -423,7 +428,7 @@ def _with_kinds(
     )
 
 
-def _said(rows: Sequence[tuple[Place, JudgedResponse]], reading: Reading) -> dict[str, str]:
+def _said(rows: Sequence[tuple[FileLocation, JudgedResponse]], reading: Reading) -> dict[str, str]:
     """Return the kind of each named judge that has one; nobody is a model and something else."""
     kinds: dict[str, str] = {}
     for place, row in rows:
