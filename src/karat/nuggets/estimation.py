@@ -397,7 +397,7 @@ def estimate_nuggets(
         baseline: run to compare the others with; by default the one with the best estimate.
         next: number of questions to draw for judging next.
         seed: seed of the random numbers of that draw.
-        how: settings of the official score.
+        official: settings of the official score.
         progress: function that is called with the progress.
     """
     official = official or Official()

@@ -15,6 +15,7 @@ from karat.evalset.conversion import (
     write_file,
     write_folder,
 )
+from karat.evalset.formats.directory import directory_files
 from karat.nuggets.formats.json_lines import jsonl_lines
 from karat.nuggets.formats.text_files import trec_files
 from karat.storage.output import as_path
