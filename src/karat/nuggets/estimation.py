@@ -34,7 +34,7 @@ from karat.estimation.samples import (
 )
 from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
 from karat.evalset.catalogue import GivenPath
-from karat.evalset.draws import Draw, checked_draws, draw_problem, read_draws
+from karat.evalset.draws import Draw, check_set_draws, draw_problem, read_draws
 from karat.evalset.judgements import MODEL, PERSON
 from karat.evalset.reading import Reading
 from karat.nuggets.prediction.intervals import (
@@ -184,7 +184,7 @@ def draws_of_questions(
 def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
     """Return the draws of a file; a question may stand there as a segment or as a group."""
     reading, questions = Reading(lister=""), nuggets.key.questions
-    draws = checked_draws(read_draws(Path(path), reading), questions, questions, reading)
+    draws = check_set_draws(read_draws(Path(path), reading), questions, questions, reading)
     reading.check()
     return draws
 
