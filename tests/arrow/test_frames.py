@@ -446,7 +446,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "a huge id": (
         frame().assign(id=[1 << 70, 1]),
-        {"id": "id", "bootstrap": 5},
+        {"id": "id", "resamples": 5},
         "every row needs a number of at most 64 bits, or a text",
     ),
     "long without ids": (

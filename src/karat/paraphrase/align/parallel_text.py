@@ -151,7 +151,7 @@ def parallel_tokens(
 def join_tokens(
     texts: Sequence[Segments], recipe: Recipe, memory: int | None = None, **work: Any
 ) -> Words:
-    """Return the words of one or more texts, segments after the other.
+    """Return the words of one or more texts, in order.
 
     They are in memory if that takes a small part of `memory`, else in temporary files.
     """
