@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from karat.realize.evaluation import METRICS, RealizerScores, score_realizers
-from karat.realize.fergus import Fergus, Weights
+from karat.realize.fergus import Fergus, LpWeights
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -66,7 +66,7 @@ def table(fergus: Fergus, bank: Treebank) -> None:
 def weigh(fergus: Fergus, trees: InputTrees) -> None:
     """Weights beside each other, the supertags chosen once."""
     for side, pair, lm in product((1.0, 1.6, 2.2), (1.0, 1.5, 2.2), (0.7, 1.0, 1.3)):
-        weighted = replace(fergus, weights=Weights(side=side, pair=pair, lm=lm))
+        weighted = replace(fergus, weights=LpWeights(side=side, pair=pair, lm=lm))
         (row,) = score_realizers([weighted], trees)
         print(f"side {side} pair {pair} lm {lm}", end="  ")
         show(row)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from realize_ordering import held_out
 
 from karat.realize.completer import train_completer
-from karat.realize.evaluation import complete_again
+from karat.realize.evaluation import evaluate_completion
 from karat.realize.model import RealizerModel, open_realizer
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -26,7 +26,7 @@ from karat.realize.treebank import Treebank, read_treebank
 def show(model: RealizerModel, treebank: Treebank) -> None:
     """Print all figures of a model on a treebank."""
     for inputs in model.completion:
-        outputs, slots = complete_again(model, treebank, inputs)
+        outputs, slots = evaluate_completion(model, treebank, inputs)
         for row in (output.scores() for output in outputs):
             figures = f"BLEU {row.bleu:.2f}, exact {row.exact:.3f}, {row.speed:.0f} sentences/s"
             print(f"{inputs}, {row.model}: {figures}")

@@ -68,7 +68,7 @@ def show(model: RealizerModel, bank: Treebank) -> None:
     with_lemma = with_lemmas(bank)
     trees = input_trees(with_lemma, "lemmas")
     forms = realizer.forms(trees, realizer.realize(trees))
-    words = realizer.inflection.capitalised(forms)
+    words = realizer.inflection.capitalise(forms)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     right = [with_lemma.words[j] for j in (starts + trees.places)[forms.nodes].tolist()]
     cased = sum(a == b for a, b in zip(words, right, strict=True)) / len(words)

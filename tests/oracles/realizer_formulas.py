@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, permutations, product
 from math import inf, log
 
-from karat.realize.fergus import Weights
+from karat.realize.fergus import LpWeights
 from karat.realize.grammar import ARGUMENTS, Grammar, Slots, gold_frames
 from karat.realize.input_trees import InputTrees
 
@@ -265,14 +265,14 @@ def _score(tables: Tables, tree: Nodes, frames: tuple[tuple[object, float], ...]
 
 
 def orders(
-    tables: Tables, tree: Nodes, frames: list[object], slots: list[int], weights: Weights
+    tables: Tables, tree: Nodes, frames: list[object], slots: list[int], weights: LpWeights
 ) -> Iterator[tuple[list[int], float]]:
     """Every order that the supertags allow, with the score of the adjunction table."""
     yield from _subtree(tables, tree, 0, frames, slots, weights)
 
 
 def _subtree(
-    tables: Tables, tree: Nodes, m: int, frames: list[object], slots: list[int], weights: Weights
+    tables: Tables, tree: Nodes, m: int, frames: list[object], slots: list[int], weights: LpWeights
 ) -> Iterator[tuple[list[int], float]]:
     daughters = tree.daughters[m]
     below = {d: list(_subtree(tables, tree, d, frames, slots, weights)) for d in daughters}
@@ -291,7 +291,7 @@ def _treelet(
     order: tuple[int, ...],
     frame: object,
     slots: list[int],
-    weights: Weights,
+    weights: LpWeights,
 ) -> float:
     head = order.index(m)
     total = 0.0

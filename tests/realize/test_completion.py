@@ -22,7 +22,7 @@ from karat.realize.choices import SlotFilling, explain_completion
 from karat.realize.cli.group import command
 from karat.realize.completer import Completer
 from karat.realize.completion import WEIGHTS, realize_content
-from karat.realize.content import content_trees, wanted_slots
+from karat.realize.content import check_completion_classes, content_trees
 from karat.realize.evaluation import evaluate_realizer
 from karat.realize.explanation import explain_content_words
 from karat.realize.generation import ContentRealizer, generate_sentences
@@ -64,7 +64,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, small: None) -> RealizerMode
 
 def content(treebank: Treebank, model: RealizerModel, inputs: str, classes: tuple[str, ...] = BOTH):
     """Return the sentences that are made of a treebank without some classes of words."""
-    completer, slots = model.completer(inputs), wanted_slots(classes)
+    completer, slots = model.completer(inputs), check_completion_classes(classes)
     trees = content_trees(treebank, completer.final).without(slots)
     found = realize_content(completer, model.ordering["all"], trees, slots)
     trees = found.inserted.trees
@@ -215,7 +215,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
     model: RealizerModel, tmp_path: Path, inputs: str
 ) -> None:
     treebank = bank(tmp_path, toy_content(11, 9))
-    realizer = ContentRealizer(model, inputs, wanted_slots(BOTH))
+    realizer = ContentRealizer(model, inputs, check_completion_classes(BOTH))
     told: list[tuple[int, int, str]] = []
 
     def made(most: int) -> list[tuple[str, float]]:
@@ -255,7 +255,9 @@ def test_evaluation_in_blocks_is_the_same(
 ) -> None:
     treebank = bank(tmp_path, toy_content(10, 7))
     whole = evaluate_realizer(model, treebank, "relations")
-    monkeypatch.setattr(evaluation, "split_into_blocks", partial(split_into_blocks, most=3))
+    monkeypatch.setattr(
+        evaluation, "split_into_blocks", partial(split_into_blocks, max_sentences=3)
+    )
     parts = evaluate_realizer(model, treebank, "relations")
     assert [row._replace(speed=0) for row in parts.rows] == [
         row._replace(speed=0) for row in whole.rows
@@ -326,8 +328,12 @@ def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
 def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(30, 8))
     without = replace(treebank, features=["" for _ in treebank.words])
-    trees = content_trees(without, model.completer("all").final).without(wanted_slots(BOTH))
-    made = realize_content(model.completer("all"), model.ordering["all"], trees, wanted_slots(BOTH))
+    trees = content_trees(without, model.completer("all").final).without(
+        check_completion_classes(BOTH)
+    )
+    made = realize_content(
+        model.completer("all"), model.ordering["all"], trees, check_completion_classes(BOTH)
+    )
     assert made.scores
     weights = WEIGHTS["all"]
     for (slot, node), scores in made.scores.items():

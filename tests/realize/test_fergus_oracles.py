@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from oracles import realizer_formulas as formulas
 from oracles.random_treebanks import random_treebank
 
-from karat.realize.fergus import Fergus, Weights
+from karat.realize.fergus import Fergus, LpWeights
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.lattice import unravel
 from karat.realize.treebank import read_treebank
 
-EVERYTHING = Weights(width=10_000, margin=1e9, beam=0)
+EVERYTHING = LpWeights(width=10_000, margin=1e9, beam=0)
 TRAINED: dict[int, tuple[Fergus, formulas.Tables, InputTrees]] = {}
 
 
@@ -75,7 +75,7 @@ def test_the_lattice_has_exactly_the_orders_that_the_supertags_allow(
     assert not lattice.pruned
     if lattice.sequences <= 2000:
         assert lattice.orders() == sorted(map(tuple, expected))
-    free = unravel(fergus.chooser, one, fergus.chooser.choose(one), Weights().unlimited())
+    free = unravel(fergus.chooser, one, fergus.chooser.choose(one), LpWeights().unlimited())
     assert (free.sequences, free.pruned) == (lattice.sequences, False)
     drawn = lattice.expanded()
     if drawn is not None and len(one.words) > 1:
@@ -126,7 +126,7 @@ def test_pruned_lattices_give_orders_all_the_same(
     folder: Path, seed: int, tree: int, width: int
 ) -> None:
     fergus, _, trees = trained(folder, seed)
-    narrow = replace(fergus, weights=Weights(width=width, margin=1.0, beam=2))
+    narrow = replace(fergus, weights=LpWeights(width=width, margin=1.0, beam=2))
     one = trees.choose([tree])
     (found,) = narrow.realize(one)
     assert sorted(found[0].nodes) == list(range(len(one.words)))

@@ -18,7 +18,7 @@ from karat import _kernel
 from karat.realize import labelling
 from karat.realize.input_trees import InputTrees, input_trees
 from karat.realize.labelling import Classifier, Gold, Labeller, jackknife
-from karat.realize.symbols import NodeColumns, columns_of, symbols
+from karat.realize.symbols import NodeColumns, symbols, to_columns
 from karat.realize.treebank import read_treebank
 
 
@@ -26,7 +26,7 @@ from karat.realize.treebank import read_treebank
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small language needs no large table."""
     monkeypatch.setattr(labelling, "BITS", 16)
-    monkeypatch.setattr(labelling, "LEAST", 2)
+    monkeypatch.setattr(labelling, "MIN_FEATURE_COUNT", 2)
 
 
 def trees(folder: Path, sentences: int, seed: int) -> InputTrees:
@@ -47,11 +47,11 @@ def random_trees(draw: st.DrawFn) -> tuple[NodeColumns, list[str], list[int]]:
     heads_of, ends = np.array(heads, dtype=np.int32), np.array([0, n], dtype=np.int64)
     places = np.arange(n, dtype=np.int32)
     tree = InputTrees("random", "all", words, labels, labels, heads_of, ends, places, ["1"])
-    return columns_of(tree), words, heads
+    return to_columns(tree), words, heads
 
 
 def labelled(given: InputTrees) -> tuple[Labeller, NodeColumns]:
-    columns = columns_of(given).blank()
+    columns = to_columns(given).blank()
     gold = {"tags": Gold.of(given.tags), "relations": Gold.of(given.relations)}
     folds = np.arange(len(given), dtype=np.int32) % 3
     return jackknife(columns, gold, folds, (0, 1), 1, lambda what: None)
@@ -65,7 +65,7 @@ def names_of(found: np.ndarray, names: list[str]) -> list[str]:
 def test_relations_are_found_from_words_alone(tmp_path: Path) -> None:
     train, test = trees(tmp_path, 90, 1), trees(tmp_path, 40, 2)
     labeller, _ = labelled(train)
-    columns = labeller.label(columns_of(test).blank())
+    columns = labeller.label(to_columns(test).blank())
     names = sorted(set(train.relations))
     found = accuracy(names_of(columns.relations, names), test.relations)
     assert found > accuracy(most_frequent(test.words, test.relations), test.relations) + 0.02
@@ -81,9 +81,9 @@ def test_the_training_set_is_labelled_by_others(tmp_path: Path) -> None:
     gold = {"relations": Gold.of(random)}
     folds = np.arange(len(given), dtype=np.int32) % 3
     labeller, jackknifed = jackknife(
-        columns_of(given).blank(), gold, folds, (0,), 1, lambda what: None
+        to_columns(given).blank(), gold, folds, (0,), 1, lambda what: None
     )
-    own = labeller.label(columns_of(given).blank())
+    own = labeller.label(to_columns(given).blank())
     names = ["left", "right"]
     assert accuracy(names_of(own.relations, names), random) > 0.6
     assert accuracy(names_of(jackknifed.relations, names), random) < 0.58
@@ -103,7 +103,7 @@ def test_what_is_stored_is_close_and_stays_the_same(tmp_path: Path) -> None:
 
 
 def test_rows_beyond_the_table_are_refused(tmp_path: Path) -> None:
-    columns = columns_of(trees(tmp_path, 1, 5))
+    columns = to_columns(trees(tmp_path, 1, 5))
     known = np.ones(8, dtype=bool)
     tables = {"tags": np.zeros(6, dtype=np.float32)}
     bad = Classifier({"tags": ("a", "b")}, False, known, tables)
@@ -117,7 +117,7 @@ def test_rows_beyond_the_table_are_refused(tmp_path: Path) -> None:
 
 
 def test_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    columns = columns_of(trees(tmp_path, 1, 5))
+    columns = to_columns(trees(tmp_path, 1, 5))
     known = np.ones(8, dtype=bool)
     tables = {"tags": np.zeros(16, dtype=np.float32), "fine": np.zeros(18, dtype=np.float32)}
     bad = Classifier({"tags": ("a", "b"), "fine": ("a", "b")}, False, known, tables)
@@ -128,7 +128,7 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 
 def test_labels_that_are_none_are_refused(tmp_path: Path) -> None:
-    columns = columns_of(trees(tmp_path, 1, 6))
+    columns = to_columns(trees(tmp_path, 1, 6))
     rows = _kernel.rows_of_nodes(*kernel_of(columns), np.arange(8, dtype=np.int32), False)
     trainer = _kernel.LabelTrainer([3, 2], 8, 0.1, 0.0, 1.0)
     gold = np.full((columns.nodes, 2), 2, dtype=np.int32)
@@ -205,9 +205,9 @@ def test_the_most_probable_labels_are_found(
 def test_what_is_not_sure_has_another_relation_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "SURE", 0.99999)  # for the language is easy
+    monkeypatch.setattr(labelling, "MIN_CERTAIN", 0.99999)  # for the language is easy
     labeller, jackknifed = labelled(trees(tmp_path, 60, 8))
-    test = columns_of(trees(tmp_path, 30, 9)).blank()
+    test = to_columns(trees(tmp_path, 30, 9)).blank()
     for columns in (labeller.label(test), jackknifed):
         doubted = columns.others != 0
         assert 0 < doubted.mean() < 0.6
@@ -219,7 +219,7 @@ def test_threads_do_not_change_the_result(tmp_path: Path) -> None:
     gold = {"tags": Gold.of(given.tags), "relations": Gold.of(given.relations)}
     folds = np.arange(len(given), dtype=np.int32) % 3
     (one, labels), (many, same) = (
-        jackknife(columns_of(given).blank(), gold, folds, (0, 1), 1, lambda what: None, threads)
+        jackknife(to_columns(given).blank(), gold, folds, (0, 1), 1, lambda what: None, threads)
         for threads in (1, 3)
     )
     np.testing.assert_array_equal(labels.relations, same.relations)

@@ -38,7 +38,7 @@ from karat.realize import labelling
 from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import input_trees
 from karat.realize.ordering import OrderingModel, Scales, mean_scales
-from karat.realize.symbols import NodeColumns, columns_of, symbols
+from karat.realize.symbols import NodeColumns, symbols, to_columns
 from karat.realize.treebank import Treebank, read_treebank
 
 ONE = np.zeros(1, dtype=np.int64)
@@ -124,7 +124,7 @@ def toy_columns(folder: Path, sentences: int) -> tuple[NodeColumns, NDArray[np.i
     (folder / "toy.conllu").write_text(toy_treebank(sentences, 1), "utf-8")
     treebank = read_treebank(folder / "toy.conllu")
     found = input_trees(treebank, "all")
-    return columns_of(found), found.places, treebank
+    return to_columns(found), found.places, treebank
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A small language needs no large table, and teaches scales nevertheless."""
     monkeypatch.setattr(ordering_training, "BITS", 16)
     monkeypatch.setattr(labelling, "BITS", 16)
-    monkeypatch.setattr(ordering_training, "FEWEST", 2)
+    monkeypatch.setattr(ordering_training, "MIN_SCALE_SENTENCES", 2)
     return monkeypatch
 
 
@@ -202,7 +202,7 @@ def test_a_model_is_trained_with_scales(small: pytest.MonkeyPatch, tmp_path: Pat
     assert [done for done, _ in seen] == list(range(seen[0][1]))
     again = OrderingModel.train(treebank, inputs)
     np.testing.assert_array_equal(model.weights, again.weights)
-    small.setattr(ordering_training, "FEWEST", 1000)
+    small.setattr(ordering_training, "MIN_SCALE_SENTENCES", 1000)
     plain = OrderingModel.train(treebank, inputs)
     assert (model.weights != plain.weights).any()
     assert model.lm_weight != plain.lm_weight == ordering_training.LM_WEIGHT

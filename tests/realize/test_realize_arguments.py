@@ -11,15 +11,15 @@ import pytest
 import karat as kt
 from karat.realize.explanation import explain_content_words
 from karat.realize.generation import generate_sentences
-from karat.realize.input_trees import as_names, input_trees
-from karat.realize.treebank import Treebank, some_sentences
+from karat.realize.input_trees import input_trees, to_names
+from karat.realize.treebank import Treebank, slice_sentences
 
 DEMO = Path(str(resources.files("karat") / "data" / "treebank" / "demo.conllu"))
 
 
 @pytest.fixture(scope="module")
 def bank() -> Treebank:
-    return some_sentences(kt.read_treebank(DEMO), 0, 20)
+    return slice_sentences(kt.read_treebank(DEMO), 0, 20)
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +76,10 @@ def test_names_of_inputs_and_slots(model: kt.RealizerModel, bank: Treebank) -> N
     refused("complete=5: expected a list of names", generate_sentences, model, bank, complete=5)
     given: dict[str, Any] = {"complete": "function-words", "keep": "auxiliary"}
     refused("keep='auxiliary': expected some of", generate_sentences, model, bank, **given)
-    assert as_names("keep", "aux, comma") == ("aux", "comma") == as_names("keep", ["aux", "comma"])
-    assert as_names("keep", "") == ()
-    refused("keep=[3]: expected a list of names", as_names, "keep", [3])
-    refused("keep=b'aux': expected a list of names", as_names, "keep", b"aux")
+    assert to_names("keep", "aux, comma") == ("aux", "comma") == to_names("keep", ["aux", "comma"])
+    assert to_names("keep", "") == ()
+    refused("keep=[3]: expected a list of names", to_names, "keep", [3])
+    refused("keep=b'aux': expected a list of names", to_names, "keep", b"aux")
 
 
 def test_what_was_asked_for_is_named(model: kt.RealizerModel, bank: Treebank) -> None:

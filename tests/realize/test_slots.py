@@ -11,7 +11,7 @@ from oracles.toy_content import toy_content
 
 from karat import _kernel
 from karat.realize.completer import Choice, train_class_model
-from karat.realize.completion import list_candidates, widest
+from karat.realize.completion import list_candidates, widest_filling
 from karat.realize.content import (
     SLOTS,
     SlotWord,
@@ -21,7 +21,7 @@ from karat.realize.content import (
     is_comma,
 )
 from karat.realize.evaluation import slot_scores
-from karat.realize.slot_features import NodeFeatures, learn_lemmas, lemma, ragged, strings
+from karat.realize.slot_features import NodeFeatures, hash_strings, learn_lemmas, lemma, ragged
 from karat.realize.treebank import Treebank, read_treebank
 
 
@@ -132,7 +132,7 @@ def test_commas_are_told_from_quotation_marks_and_letters_that_are_named_after_t
 
 
 def test_empty_strings_have_a_symbol_of_their_own() -> None:
-    assert strings(["a", "", "a"]).tolist()[1] == 0
+    assert hash_strings(["a", "", "a"]).tolist()[1] == 0
 
 
 def item(word: str, relation: str) -> tuple[SlotWord, ...]:
@@ -142,13 +142,13 @@ def item(word: str, relation: str) -> tuple[SlotWord, ...]:
 def test_fillings_are_shown_in_the_places_of_the_widest() -> None:
     comma, cop, aux = item(",", "punct"), item("be", "cop"), item("will", "aux")
     choice = Choice(0, "comma", (((), 0.5), ((comma, comma), 0.3), ((comma,), 0.2)))
-    assert widest(choice) == (comma, comma)
-    ways = [(one.chance, one.shown) for one in list_candidates(choice, widest(choice))]
+    assert widest_filling(choice) == (comma, comma)
+    ways = [(one.chance, one.shown) for one in list_candidates(choice, widest_filling(choice))]
     two = [(0.2, (comma, None)), (0.2, (None, comma))]
     assert ways == [(0.5, (None, None)), (0.3, (comma, comma)), *two]
     # The best filling has no place in the longer one, and stays.
     other = Choice(0, "aux", (((aux,), 0.5), ((cop, cop), 0.4), ((item("can", "aux"),), 0.1)))
-    assert widest(other) == (aux,)
+    assert widest_filling(other) == (aux,)
     assert [one.chance for one in list_candidates(other, (aux,))] == [0.5, 0.1]
 
 
@@ -168,7 +168,7 @@ def test_ways_are_the_first_of_all_permutations() -> None:
 
 def test_rare_fillings_are_not_tried() -> None:
     choice = Choice(0, "case", (((item("in", "case"),), 0.97), ((item("on", "case"),), 0.01)))
-    assert [one.chance for one in list_candidates(choice, widest(choice))] == [0.97]
+    assert [one.chance for one in list_candidates(choice, widest_filling(choice))] == [0.97]
 
 
 def test_lemmas_of_forms_are_learned(tmp_path: Path) -> None:

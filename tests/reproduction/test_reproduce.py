@@ -18,12 +18,12 @@ from karat.meta.plane import CELLS, PlaneCell
 from karat.meta.plane_study import Region
 from karat.registry import declared
 from karat.reproduction import aev, gtm
-from karat.reproduction.papers import REPRODUCTIONS, DataFolder, Request
+from karat.reproduction.papers import REPRODUCTIONS, DataFolder, ReproductionRequest
 from karat.reproduction.results import (
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
-    judged_difference,
+    difference_verdict,
 )
 
 Called = Callable[..., subprocess.CompletedProcess[str]]
@@ -132,22 +132,22 @@ def test_the_best_cell_is_decided_by_resamples(
     [(0.1, "holds"), (-0.1, "fails"), (0.0, "undecided"), (float("nan"), "undecided")],
 )
 def test_equal_and_undefined_values_decide_nothing(difference: float, verdict: str) -> None:
-    assert judged_difference(difference) == verdict
+    assert difference_verdict(difference) == verdict
 
 
 def test_a_conclusion_that_shuffling_changes_is_undecided() -> None:
     curves = kt.reliability(
         "demo",
         ["adequacy", "fluency"],
-        metrics=tuple(gtm._named().values()),
+        metrics=tuple(gtm._metric_names().values()),
         lengths=(1, 2, 3),
         reference_counts=(1,),
         statistics=gtm.STATISTICS,
         documents="joined",
         repeats=4,
     )
-    names = dict(zip(gtm._named(), curves.asked_settings.metrics, strict=True))
-    study = gtm.Curves(gtm.DEMO[0], {1: curves}, names, "demo")
+    names = dict(zip(gtm._metric_names(), curves.asked_settings.metrics, strict=True))
+    study = gtm.CorrelationCurves(gtm.DEMO[0], {1: curves}, names, "demo")
     by_shuffle = [study._replace(shuffle=shuffle).mean("F") for shuffle in range(4)]
     assert sum(by_shuffle) / 4 == pytest.approx(study.mean("F"))
     threshold = sorted(by_shuffle)[2]  # true of two of the four shuffles
@@ -334,7 +334,7 @@ def test_names_are_completed(karat: Callable[..., subprocess.CompletedProcess[by
 # ------------------------------------------------------------------------- results and plugins
 
 
-def made(request: Request) -> kt.Reproduction:
+def made(request: ReproductionRequest) -> kt.Reproduction:
     """A reproduction of nothing in particular."""
     rows = [ReproducedNumber("Table 1", f"row {i}", "r", i / 10, i / 20, "x") for i in range(5)]
     claims = [Conclusion("Table 1", "A claim.", "undecided", "0.1", "x")]
@@ -344,7 +344,7 @@ def made(request: Request) -> kt.Reproduction:
         data=("x", "y", "z"),
         rows=tuple(rows),
         conclusions=tuple(claims),
-        differs=(Difference("data", "theirs", "ours"),),
+        differs=(PaperDifference("data", "theirs", "ours"),),
         settings=request.settings,
         signatures={"m": "metric|karat"},
     )
@@ -373,7 +373,7 @@ def test_others_can_add_a_paper(registered: None) -> None:
     ],
 )
 def test_what_others_do_wrong_is_one_sentence(
-    function: Callable[[Request], kt.Reproduction], said: str
+    function: Callable[[ReproductionRequest], kt.Reproduction], said: str
 ) -> None:
     kt.register(function, "reproductions", "odd")
     try:
@@ -384,7 +384,7 @@ def test_what_others_do_wrong_is_one_sentence(
 
 
 def test_numbers_of_one_measure_are_drawn_against_the_papers() -> None:
-    (figure,) = made(Request(DataFolder())).document().figures
+    (figure,) = made(ReproductionRequest(DataFolder())).document().figures
     assert figure.title == "In the paper and here: r"
     assert figure.drawing.points[4][:3] == (0.4, 0.2, "row 4")
 

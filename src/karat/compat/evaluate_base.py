@@ -52,5 +52,5 @@ def karat_score(
     name: str, predictions: Sequence[str], references: Sequence[Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the score of a metric of Karat: `score`, its parts and `signature`."""
-    found = METRICS[name](**settings).corpus(list(predictions), groups(references))
-    return {"score": found.value, **found.parts, "signature": found.signature}
+    score = METRICS[name](**settings).corpus(list(predictions), groups(references))
+    return {"score": score.value, **score.parts, "signature": score.signature}

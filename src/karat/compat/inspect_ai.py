@@ -51,10 +51,10 @@ def karat_scorer(metric: str = "chrf") -> Scorer:
                 reason="scoring_failed", answer=output, explanation="The sample has no target."
             )
         row = scored_by.stats([output], [targets])[0]
-        kept = {"metric": str(scored_by), "statistics": row.tolist()}
+        metadata = {"metric": str(scored_by), "statistics": row.tolist()}
         value = _segment_score(scored_by, row)
         signature = scored_by.signature(len(targets))
-        return Score(value=value, answer=output, explanation=signature, metadata=kept)
+        return Score(value=value, answer=output, explanation=signature, metadata=metadata)
 
     return score
 
@@ -65,7 +65,7 @@ def _segment_score(scored_by: base.Metric, row: NDArray[Any]) -> float:
 
 def _metric_of(scores: list[SampleScore]) -> base.Metric:
     """Return the metric that all samples were scored by."""
-    names = {str((each.score.metadata or {}).get("metric", "")) for each in scores}
+    names = {str((sample.score.metadata or {}).get("metric", "")) for sample in scores}
     if len(names) > 1 or "" in names:
         raise InputError("corpus: expected scores of one karat_scorer; use it in no other scorer")
     return metric_named(names.pop())
@@ -73,13 +73,13 @@ def _metric_of(scores: list[SampleScore]) -> base.Metric:
 
 def _statistics(scored_by: base.Metric, sample: SampleScore) -> NDArray[Any]:
     """Return the statistics of a sample, which must be what its score was made from."""
-    kept, value = sample.score.metadata or {}, sample.score.as_float()
-    row = np.array(kept["statistics"])
-    found = _segment_score(scored_by, row)
-    if not math.isclose(found, value, rel_tol=1e-9, abs_tol=1e-9):
+    metadata, value = sample.score.metadata or {}, sample.score.as_float()
+    row = np.array(metadata["statistics"])
+    recomputed = _segment_score(scored_by, row)
+    if not math.isclose(recomputed, value, rel_tol=1e-9, abs_tol=1e-9):
         raise InputError(
             f"corpus: sample {quoted(str(sample.sample_id))} has the score {value:g}, but its "
-            f"statistics give {found:g}: it was edited, or is a mean of epochs "
+            f"statistics give {recomputed:g}: it was edited, or is a mean of epochs "
             "(use Epochs(n, reducer=[]) with grouped metrics)"
         )
     return row

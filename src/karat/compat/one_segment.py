@@ -33,14 +33,16 @@ def pairs_of(
         _LOCAL.lexicon = Lexicon()
     lexicon: Lexicon = _LOCAL.lexicon
     lexicon.tidy()
-    mine, theirs = (
+    candidate_passage, reference_passage = (
         passage(_kernel.Views.from_strings(texts, 0, len(texts)), lexicon)
         for texts in ((candidate,), tuple(references))
     )
     orders: dict[Recipe, int] = {}
     for recipe, order in chain.from_iterable(metric.overlaps() for metric in metrics):
         orders[recipe] = max(order, orders.get(recipe, 0))
-    return Pairs(mine, theirs, np.array([0, len(references)], dtype=np.int64), orders)
+    return Pairs(
+        candidate_passage, reference_passage, np.array([0, len(references)], dtype=np.int64), orders
+    )
 
 
 def row_of(metric: Metric, candidate: str, references: Sequence[str]) -> Any:

@@ -24,15 +24,15 @@ from karat.nuggets.prediction.official_scores import (
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.reproduction.papers import Request, places
+from karat.reproduction.papers import ReproductionRequest, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
-    judged_difference,
+    difference_verdict,
+    to_verdict,
 )
 from karat.stats.correlation import rmse, tau_b
 
@@ -160,7 +160,7 @@ class NuggeteerTables:
         }
 
 
-def reproduce_nuggeteer(request: Request) -> Reproduction:
+def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
     """Cross-validate the paper's classifier, and set it and Pourpre beside official scores."""
     available = request.data.any_of(places(*(KNOWN[name] for name in SETS)))
     real = [name for name in SETS if KNOWN[name].place in available]
@@ -264,7 +264,7 @@ def learned_thresholds(
     evidence = (
         f"RMSE {learned['RMSE']:.3f}, in hindsight {error:.3f} (tau {learned[TAU]:.3f}, {tau:.3f})"
     )
-    verdict = judged_difference(error - learned["RMSE"])
+    verdict = difference_verdict(error - learned["RMSE"])
     return Conclusion("section 4.4", claim, verdict, evidence, data)
 
 
@@ -288,7 +288,7 @@ def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]
         < likelihoods["nugget"]
     )
     claim = "Thresholds by nugget are likelier than by question, those than one threshold."
-    yield Conclusion("Table 4", claim, judged(order), evidence, data)
+    yield Conclusion("Table 4", claim, to_verdict(order), evidence, data)
     claim = "Error rates by nugget are too many parameters: the model with them is less likely."
     fewer = likelihoods["nugget-errors"] < likelihoods["nugget"]
     evidence = (
@@ -315,7 +315,7 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
     if best - yes < SMALL:
         evidence += f"; yes to every pair {yes:.3f}, so no setting decides anything"
         return Conclusion("Table 5", claim, UNDECIDED, evidence, data)
-    return Conclusion("Table 5", claim, judged(best - default <= SMALL), evidence, data)
+    return Conclusion("Table 5", claim, to_verdict(best - default <= SMALL), evidence, data)
 
 
 # -------------------------------------------------------------------------------- differences
@@ -328,16 +328,18 @@ def _difference(tables: NuggeteerTables) -> Difference:
 
 
 _RESPONSES = (
-    Difference("responses", "10 to 17 strings a question", "one answer or summary a question"),
+    PaperDifference("responses", "10 to 17 strings a question", "one answer or summary a question"),
 )
 _DIFFERS = (
-    Difference("idf", "of a background corpus", "of the responses of the set"),
-    Difference("cross-validation", "a system or an institution is left out", "a run is left out"),
-    Difference(
+    PaperDifference("idf", "of a background corpus", "of the responses of the set"),
+    PaperDifference(
+        "cross-validation", "a system or an institution is left out", "a run is left out"
+    ),
+    PaperDifference(
         "threshold of Table 5", "chosen for each set by its result", "chosen without the run"
     ),
-    Difference("priors of Table 4", "not said", "uniform"),
-    Difference(
+    PaperDifference("priors of Table 4", "not said", "uniform"),
+    PaperDifference(
         "Figure 5",
         "thresholds chosen for each set; no formula of intervals",
         "likeliest thresholds, learned without the run; intervals from errors on the other runs",

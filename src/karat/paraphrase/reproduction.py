@@ -39,13 +39,13 @@ from karat.paraphrase.pem.stages import Pivot
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhraseTable
-from karat.reproduction.papers import Request
+from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,
     HOLDS,
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
 )
@@ -155,7 +155,7 @@ class PemTables(NamedTuple):
     """The set of Table 1, and its pairs of judges."""
 
 
-def reproduce_pem(request: Request) -> Reproduction:
+def reproduce_pem(request: ReproductionRequest) -> Reproduction:
     """Train the paper's form of PEM, and set it beside the judges as the paper does."""
     real = request.data.holds_all([KNOWN[SET].place, PARALLEL])
     tables = _evaluate_real_data(request) if real else _evaluate_bundled_data(request)
@@ -178,7 +178,7 @@ def reproduce_pem(request: Request) -> Reproduction:
     )
 
 
-def _evaluate_real_data(request: Request) -> PemTables:
+def _evaluate_real_data(request: ReproductionRequest) -> PemTables:
     text = read_parallel(request.data / PARALLEL)
     pivots = {"zh": Pivot([text], Recipe("zh", "lower"))}
     work: dict[str, Any] = {"threads": request.threads, "progress": request.progress}
@@ -194,14 +194,14 @@ def _evaluate_real_data(request: Request) -> PemTables:
     return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
-def _evaluate_bundled_data(request: Request) -> PemTables:
+def _evaluate_bundled_data(request: ReproductionRequest) -> PemTables:
     evalset = load_evalset(DEMO, progress=request.progress)
     evaluation = _evaluate_model(evalset, as_pem("bundled", "paper"), DEMO_TRAINED, request)
     return PemTables(DEMO, evaluation, "the small bundled model", (DEMO, [*evaluation.inter_judge]))
 
 
 def _evaluate_model(
-    evalset: Any, model: PEM, train_first: int, request: Request
+    evalset: Any, model: PEM, train_first: int, request: ReproductionRequest
 ) -> ParaphraseEvaluation:
     return evaluate_paraphrases(
         evalset,
@@ -217,7 +217,7 @@ def _evaluate_model(
     )
 
 
-def _judges(request: Request) -> tuple[str, list[Correlation]]:
+def _judges(request: ReproductionRequest) -> tuple[str, list[Correlation]]:
     evalset = reference_as_original(request.evalset(JUDGES))
     pairs = correlate_judges(judged_rows(evalset, "adequacy"))
     return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
@@ -488,30 +488,32 @@ STRONG = 0.5
 # -------------------------------------------------------------------------------- differences
 
 
-def _differences(tables: PemTables, real: bool) -> Iterator[Difference]:
+def _differences(tables: PemTables, real: bool) -> Iterator[PaperDifference]:
     pairs = tables.found.rows[0]
     tested = f"{tables.name}: {pairs.rows:,} tested pairs of {pairs.systems} systems with controls"
-    yield Difference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
+    yield PaperDifference("paraphrases", "700 tested pairs of 7 systems with controls", tested)
     if real:
-        yield Difference("original", "a human translation", "a reference translation (refB)")
-        yield Difference(
+        yield PaperDifference("original", "a human translation", "a reference translation (refB)")
+        yield PaperDifference(
             "judgements", "3 judges, 5-point scales", "5 minus MQM penalty, 1 rater for each"
         )
-        yield Difference(
+        yield PaperDifference(
             "overall quality", "rewards other words", "errors alone: other words earn nothing"
         )
-        yield Difference("dissimilarity", "judged", "1 + 4 (1 - F1 of n-grams), by machine")
+        yield PaperDifference("dissimilarity", "judged", "1 + 4 (1 - F1 of n-grams), by machine")
     else:
-        yield Difference("judgements", "3 judges, 5-point scales", "2 invented judges")
+        yield PaperDifference("judgements", "3 judges, 5-point scales", "2 invented judges")
     if tables.judges is not None and real:
-        yield Difference("Table 1, sentences", "overall scores of the same pairs", tables.judges[0])
+        yield PaperDifference(
+            "Table 1, sentences", "overall scores of the same pairs", tables.judges[0]
+        )
     if real:
-        yield Difference(
+        yield PaperDifference(
             "Table 1, systems",
             "all judges judged all pairs",
             "means of raters of different outputs",
         )
-    yield Difference("parallel text", "FBIS Chinese-English, 250,000 pairs", tables.text)
-    yield Difference(
+    yield PaperDifference("parallel text", "FBIS Chinese-English, 250,000 pairs", tables.text)
+    yield PaperDifference(
         "pivot words", "Chinese words", "Chinese characters" if real else "French words"
     )

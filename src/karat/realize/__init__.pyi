@@ -11,8 +11,8 @@ from karat.realize.generation import RealizedSentences as RealizedSentences
 from karat.realize.generation import generate_sentences as generate_sentences
 from karat.realize.generation import realize_trees as realize_trees
 from karat.realize.input_trees import InputTrees as InputTrees
-from karat.realize.input_trees import Order as Order
 from karat.realize.input_trees import Realizer as Realizer
+from karat.realize.input_trees import WordOrder as WordOrder
 from karat.realize.input_trees import input_trees as input_trees
 from karat.realize.input_trees import read_input as read_input
 from karat.realize.input_trees import read_trees as read_trees

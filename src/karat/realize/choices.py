@@ -10,7 +10,7 @@ from karat.arrays import Floats, Ints, np
 from karat.realize.completer import Choice
 from karat.realize.completion import RealizedContent, Slot
 from karat.realize.content import filling_text
-from karat.realize.forms import Source
+from karat.realize.forms import FormSource
 from karat.realize.inflector import (
     Candidates,
     FormParts,
@@ -21,11 +21,11 @@ from karat.realize.inflector import (
     pair_features,
     tree_scores,
 )
-from karat.realize.input_trees import InputTrees, Order
+from karat.realize.input_trees import InputTrees, WordOrder
 
-SHOWN = 0.05
+MIN_SHOWN_PROBABILITY = 0.05
 """A slot that stays empty is shown if something else is as probable."""
-TOLD = 3
+MAX_SHOWN_FILLINGS = 3
 """Fillings of a slot that are told, beside the chosen one."""
 
 
@@ -65,33 +65,33 @@ class CompletionExplained(NamedTuple):
 
     fillings: tuple[SlotFilling, ...]
     tree: InputTrees
-    orders: tuple[Order, ...]
+    orders: tuple[WordOrder, ...]
     optional: tuple[OptionalWord, ...]
     """The best order with what else its slots might have."""
 
 
-def explain_completion(found: RealizedContent, words: list[str]) -> CompletionExplained:
+def explain_completion(realized: RealizedContent, words: list[str]) -> CompletionExplained:
     """Explain what was inserted into the only tree, whose content words are given."""
-    rows = [row for choice in found.choices for row in _rows(choice, words, found)]
-    optional, orders = tuple(_optional(found)), tuple(found.orders[0])
-    return CompletionExplained(tuple(rows), found.inserted.trees, orders, optional)
+    rows = [row for choice in realized.choices for row in _rows(choice, words, realized)]
+    optional, orders = tuple(_optional_words(realized)), tuple(realized.orders[0])
+    return CompletionExplained(tuple(rows), realized.inserted.trees, orders, optional)
 
 
-def _rows(choice: Choice, words: list[str], found: RealizedContent) -> list[SlotFilling]:
+def _rows(choice: Choice, words: list[str], realized: RealizedContent) -> list[SlotFilling]:
     """Return the ways to fill a slot, unless it is all but sure to be empty."""
-    if not any(filling and chance >= SHOWN for filling, chance in choice.fillings):
+    if not any(filling and chance >= MIN_SHOWN_PROBABILITY for filling, chance in choice.fillings):
         return []
-    chosen = filling_text(found.fillings[choice.slot][choice.node])
-    ranked = sorted(choice.fillings, key=lambda one: -one[1])
-    ways = [(filling_text(one), one, chance) for one, chance in ranked]
-    scores = found.scores.get((choice.slot, choice.node), {})
-    best = max(scores.values(), key=lambda one: one.total, default=None)
+    chosen = filling_text(realized.fillings[choice.slot][choice.node])
+    ranked = sorted(choice.fillings, key=lambda candidate: -candidate[1])
+    ranked_texts = [(filling_text(candidate), candidate, chance) for candidate, chance in ranked]
+    scores = realized.scores.get((choice.slot, choice.node), {})
+    best = max(scores.values(), key=lambda candidate: candidate.total, default=None)
     return [
         SlotFilling(words[choice.node], choice.slot, text, chance, text == chosen)._replace(
-            **scores[one].minus(best)._asdict() if best and one in scores else {}
+            **scores[candidate].minus(best)._asdict() if best and candidate in scores else {}
         )
-        for n, (text, one, chance) in enumerate(ways)
-        if n < TOLD or text == chosen
+        for n, (text, candidate, chance) in enumerate(ranked_texts)
+        if n < MAX_SHOWN_FILLINGS or text == chosen
     ]
 
 
@@ -99,50 +99,60 @@ Ways = Mapping[Slot, Mapping[str, float]]
 """Texts of the fillings of each slot, with their probabilities."""
 
 
-def _optional(found: RealizedContent) -> Iterator[OptionalWord]:
+def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
     """Yield the words of the only tree, and the slots that are empty where they would stand."""
-    ways = {(c.slot, c.node): {filling_text(f): p for f, p in c.fillings} for c in found.choices}
-    empty = _empty(found)
-    yield from _left_out(empty.get(-1, ()), ways)
-    tree, places = found.inserted.trees, found.inserted.places
-    by_slot = groupby(found.orders[0][0].nodes, lambda n: place.slot if (place := places[n]) else n)
+    probabilities = {
+        (c.slot, c.node): {filling_text(f): p for f, p in c.fillings} for c in realized.choices
+    }
+    empty = _empty_slots(realized)
+    yield from _empty_slot_words(empty.get(-1, ()), probabilities)
+    tree, places = realized.inserted.trees, realized.inserted.places
+    by_slot = groupby(
+        realized.orders[0][0].nodes, lambda n: place.slot if (place := places[n]) else n
+    )
     for slot, nodes in ((slot, list(nodes)) for slot, nodes in by_slot):
         if not isinstance(slot, tuple):
             yield OptionalWord(tree.words[slot])
-            yield from _left_out(empty.get(int(tree.places[slot]), ()), ways)
+            yield from _empty_slot_words(empty.get(int(tree.places[slot]), ()), probabilities)
         else:
-            yield _filled([tree.words[n] for n in nodes], slot, found, ways)
+            yield _filled_slot([tree.words[n] for n in nodes], slot, realized, probabilities)
 
 
-def _filled(words: list[str], slot: Slot, found: RealizedContent, ways: Ways) -> OptionalWord:
+def _filled_slot(
+    words: list[str], slot: Slot, realized: RealizedContent, probabilities: Ways
+) -> OptionalWord:
     """Return words of a slot; others are told if these are all that it has."""
-    filling = found.fillings[slot[0]][slot[1]]
-    chosen, every = filling_text(filling), ways.get(slot, {})
-    whole = len(words) == sum(map(len, filling))
-    others = _likely(every, chosen) if whole else ()
-    return OptionalWord(" ".join(words), every.get(chosen), others)
+    filling = realized.fillings[slot[0]][slot[1]]
+    chosen, texts = filling_text(filling), probabilities.get(slot, {})
+    is_complete = len(words) == sum(map(len, filling))
+    alternatives = _likely(texts, chosen) if is_complete else ()
+    return OptionalWord(" ".join(words), texts.get(chosen), alternatives)
 
 
-def _likely(ways: Mapping[str, float], chosen: str) -> tuple[tuple[str, float], ...]:
-    return tuple((text, p) for text, p in ways.items() if text != chosen and p >= SHOWN)
+def _likely(probabilities: Mapping[str, float], chosen: str) -> tuple[tuple[str, float], ...]:
+    return tuple(
+        (text, p)
+        for text, p in probabilities.items()
+        if text != chosen and p >= MIN_SHOWN_PROBABILITY
+    )
 
 
-def _left_out(slots: Iterable[Slot], ways: Ways) -> Iterator[OptionalWord]:
+def _empty_slot_words(slots: Iterable[Slot], probabilities: Ways) -> Iterator[OptionalWord]:
     for slot in slots:
-        if others := _likely(ways.get(slot, {}), ""):
-            yield OptionalWord("", ways[slot].get(""), others)
+        if alternatives := _likely(probabilities.get(slot, {}), ""):
+            yield OptionalWord("", probabilities[slot].get(""), alternatives)
 
 
-def _empty(found: RealizedContent) -> dict[int, list[Slot]]:
+def _empty_slots(realized: RealizedContent) -> dict[int, list[Slot]]:
     """Return the slots left empty after each content word in the order of the widest fillings."""
-    last, seen, after = -1, set[Slot](), dict[int, list[Slot]]()
-    for node in found.wide_orders[0][0].nodes:
-        place = found.wide.places[node]
+    last, visited, after = -1, set[Slot](), dict[int, list[Slot]]()
+    for node in realized.wide_orders[0][0].nodes:
+        place = realized.wide.places[node]
         if place is None:
-            last = int(found.wide.trees.places[node])
-        elif place.slot not in seen and not found.fillings[place.slot[0]][place.slot[1]]:
+            last = int(realized.wide.trees.places[node])
+        elif place.slot not in visited and not realized.fillings[place.slot[0]][place.slot[1]]:
             after.setdefault(last, []).append(place.slot)
-            seen.add(place.slot)
+            visited.add(place.slot)
     return after
 
 
@@ -168,35 +178,52 @@ class WordForm(NamedTuple):
 
 def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordForm]:
     """Return the forms that the words of one sentence, in a given order, might have."""
-    found = inflector.candidates(nodes, order, np.array([0, len(order)]))
-    choices = found.choices
-    tree = tree_scores(inflector.by_neighbours, nodes, order, found)
-    chosen = choose_forms(inflector.by_neighbours, found, choices.priors + tree)
-    parts = (choices.priors, tree, *_of_neighbours(inflector, found, chosen))
-    chances = choices.probabilities(np.sum(parts, axis=0))
-    made: list[WordForm] = []
+    candidates = inflector.candidates(nodes, order, np.array([0, len(order)]))
+    choices = candidates.choices
+    tree = tree_scores(inflector.by_neighbours, nodes, order, candidates)
+    chosen = choose_forms(inflector.by_neighbours, candidates, choices.priors + tree)
+    score_parts = (choices.priors, tree, *_neighbour_scores(inflector, candidates, chosen))
+    probabilities = choices.probabilities(np.sum(score_parts, axis=0))
+    word_forms: list[WordForm] = []
     for place, node in enumerate(order.tolist()):
         cell = nodes.cells[node]
         source = inflector.source(nodes, node)
         first, end = choices.offsets[place : place + 2].tolist()
-        for row in sorted(range(first, end), key=lambda row: -chances[row]):
-            form, is_chosen = found.forms[row], bool(row == chosen[place])
-            told = place + 1, cell.lemma, form, float(chances[row]), is_chosen, _told(source)
-            made.append(WordForm(*told, source.forms[form], *(float(part[row]) for part in parts)))
-    return made
+        for row in sorted(range(first, end), key=lambda row: -probabilities[row]):
+            form, is_chosen = candidates.forms[row], bool(row == chosen[place])
+            description = (
+                place + 1,
+                cell.lemma,
+                form,
+                float(probabilities[row]),
+                is_chosen,
+                describe_source(source),
+            )
+            word_forms.append(
+                WordForm(
+                    *description, source.forms[form], *(float(part[row]) for part in score_parts)
+                )
+            )
+    return word_forms
 
 
-def _of_neighbours(inflector: Inflector, found: Candidates, chosen: Ints) -> tuple[Floats, Floats]:
+def _neighbour_scores(
+    inflector: Inflector, candidates: Candidates, chosen: Ints
+) -> tuple[Floats, Floats]:
     """Return the scores of all forms with the chosen neighbours before and after them."""
-    before, after = neighbour_rows(found, chosen)
-    forms, items, rows = FormParts.of(found.forms), found.choices.items, np.arange(len(found.forms))
-    model, several = inflector.by_neighbours, (np.diff(found.choices.offsets) > 1)[items]
+    before, after = neighbour_rows(candidates, chosen)
+    forms, items, rows = (
+        FormParts.of(candidates.forms),
+        candidates.choices.items,
+        np.arange(len(candidates.forms)),
+    )
+    model, several = inflector.by_neighbours, (np.diff(candidates.choices.offsets) > 1)[items]
     left = model.scores(pair_features(forms, before[items], rows, rows), len(rows))
     right = model.scores(pair_features(forms, rows, after[items], rows), len(rows))
     return np.where(several, left, 0.0), np.where(several, right, 0.0)
 
 
-def _told(source: Source) -> str:
+def describe_source(source: FormSource) -> str:
     """Return where forms come from, for people."""
     if source.origin == "seen":
         return "seen with these tags and features"
@@ -207,5 +234,11 @@ def _told(source: Source) -> str:
     if source.origin == "inserted":
         return "inserted as it is"
     end = source.detail
-    whole = end.startswith("^")
-    return f"rule for {end[1:]}" if whole else f"rule for -{end}" if end else "rule for all lemmas"
+    is_whole_lemma = end.startswith("^")
+    return (
+        f"rule for {end[1:]}"
+        if is_whole_lemma
+        else f"rule for -{end}"
+        if end
+        else "rule for all lemmas"
+    )

@@ -33,10 +33,10 @@ from karat.realize.slot_features import (
     Hashes,
     NodeFeatures,
     filled_templates,
+    hash_strings,
     learn_lemmas,
     mix,
     ragged,
-    strings,
 )
 from karat.realize.symbols import from_half_bytes, to_half_bytes
 from karat.realize.treebank import Treebank
@@ -91,13 +91,13 @@ Kind = tuple[str, str]
 T = TypeVar("T")
 
 BITS = 22
-LEAST, NODES = 2, 10_000
+MIN_FEATURE_COUNT, NODES = 2, 10_000
 """Features that occur less often have no weights; where more nodes teach, one in so many."""
 EPOCHS, REMEMBERED = 6, 2
 DAMPING = 1.0
-SEEN = 3
+MIN_FILLING_COUNT = 3
 """Fillings that are rarer are not learned."""
-SHARE = 0.002
+MIN_FILLED_SHARE = 0.002
 """Of the nodes of a kind that fill a slot: where there are fewer, the slot stays empty."""
 
 
@@ -108,10 +108,10 @@ class Learning(NamedTuple):
     dropout: float = 0.3
 
 
-USUAL = Learning()
+DEFAULT_LEARNING = Learning()
 
 
-class SeenTrees:
+class TreeViews:
     """Trees as classifiers see them: features that all slots share, and those of filled slots."""
 
     def __init__(self, trees: ContentTrees, inputs: str, lemmas: Mapping[str, str]) -> None:
@@ -138,7 +138,7 @@ class SeenTrees:
         blocks = self._base
         if filled:
             blocks = blocks + self._features.blocks(columns, filled_templates(len(filled)), 2000)
-        return _chosen(*ragged(blocks, self.nodes, BITS), nodes)
+        return _select_nodes(*ragged(blocks, self.nodes, BITS), nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +153,11 @@ class SlotClassifier(Generic[T]):
     known: Flags
     weights: Weights
 
-    def chances(self, seen: SeenTrees, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
+    def chances(self, views: TreeViews, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
         """Return the nodes that may have fillings, and the probability of each."""
-        mine = [j for j, kind in enumerate(seen.kinds) if kind in self.kinds]
-        nodes = np.array(mine, dtype=np.int64)
-        rows = _rows(*seen.numbers(filled, nodes), self.known)
+        members = [j for j, kind in enumerate(views.kinds) if kind in self.kinds]
+        nodes = np.array(members, dtype=np.int64)
+        rows = _rows(*views.numbers(filled, nodes), self.known)
         return nodes, _kernel.label_chances(self.weights, len(self.fillings), rows)
 
     def about(self) -> dict[str, Any]:
@@ -179,12 +179,12 @@ class SlotClassifier(Generic[T]):
             "levels": ModelLayout("uint8", "levels"),
         }
         check_arrays(arrays, levels | {"exponents": ModelLayout("int8", "rows", -100, 100)})
-        known = np.unpackbits(arrays["known"]).astype(bool)
-        if len(known) != 1 << BITS or int(known.sum()) != len(arrays["exponents"]):
+        has_weight = np.unpackbits(arrays["known"]).astype(bool)
+        if len(has_weight) != 1 << BITS or int(has_weight.sum()) != len(arrays["exponents"]):
             raise ValueError("features and weights differ in number")
         weights = from_half_bytes(arrays["levels"], arrays["exponents"], len(fillings))
-        of = frozenset((relation, tag) for relation, tag in kinds)
-        return cls(tuple(fillings), of, known, weights)
+        node_kinds = frozenset((relation, tag) for relation, tag in kinds)
+        return cls(tuple(fillings), node_kinds, has_weight, weights)
 
     def rounded(self) -> SlotClassifier[T]:
         """Return the classifier as it is when it has been stored."""
@@ -194,47 +194,50 @@ class SlotClassifier(Generic[T]):
 
 
 def train_classifier(
-    seen: SeenTrees,
+    views: TreeViews,
     gold: Sequence[T],
     filled: Sequence[Hashes],
     nothing: T,
     seed: int,
-    learning: Learning = USUAL,
+    learning: Learning = DEFAULT_LEARNING,
 ) -> SlotClassifier[T]:
     """Train a classifier on nodes whose fillings are known.
 
     Its weights are the mean of those at the halves of the last epochs.
     """
     times = Counter[Any](gold)
-    fillings = (nothing, *sorted(f for f, n in times.items() if f != nothing and n >= SEEN))
+    fillings = (
+        nothing,
+        *sorted(f for f, n in times.items() if f != nothing and n >= MIN_FILLING_COUNT),
+    )
     number = {filling: i for i, filling in enumerate(fillings)}
-    kinds = _kinds_filled(seen.kinds, gold, nothing)
-    mine = [j for j, kind in enumerate(seen.kinds) if kind in kinds and gold[j] in number]
-    numbers, offsets = seen.numbers(filled, np.array(mine, dtype=np.int64))
-    least = max(LEAST, len(mine) // NODES)
-    known = np.bincount(numbers, minlength=1 << BITS) >= least
-    rows = _rows(numbers, offsets, known)
-    labels = np.array([number[gold[j]] for j in mine], dtype=np.int32).reshape(-1, 1)
-    trainer = _kernel.LabelTrainer([len(fillings)], int(known.sum()), *learning, DAMPING)
+    kinds = _filled_kinds(views.kinds, gold, nothing)
+    members = [j for j, kind in enumerate(views.kinds) if kind in kinds and gold[j] in number]
+    numbers, offsets = views.numbers(filled, np.array(members, dtype=np.int64))
+    min_count = max(MIN_FEATURE_COUNT, len(members) // NODES)
+    has_weight = np.bincount(numbers, minlength=1 << BITS) >= min_count
+    rows = _rows(numbers, offsets, has_weight)
+    labels = np.array([number[gold[j]] for j in members], dtype=np.int32).reshape(-1, 1)
+    trainer = _kernel.LabelTrainer([len(fillings)], int(has_weight.sum()), *learning, DAMPING)
     rng = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
-        for part in np.array_split(rng.permutation(len(mine)), 2):
+        for part in np.array_split(rng.permutation(len(members)), 2):
             trainer.train_nodes(rows, labels, part, seed * 1000 + epoch)
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     # Without dropout more features add up than the weights were trained for.
     weights = trainer.mean().reshape(-1) * np.float32(1 - learning.dropout)
-    return SlotClassifier(fillings, kinds, known, weights)
+    return SlotClassifier(fillings, kinds, has_weight, weights)
 
 
-def _kinds_filled(kinds: list[Kind], gold: Sequence[T], nothing: T) -> frozenset[Kind]:
+def _filled_kinds(kinds: list[Kind], gold: Sequence[T], nothing: T) -> frozenset[Kind]:
     """Return the kinds of nodes that fill a slot often enough."""
-    every = Counter(kinds)
-    filled = Counter(kind for kind, one in zip(kinds, gold, strict=True) if one != nothing)
-    return frozenset(kind for kind, n in filled.items() if n >= SHARE * every[kind])
+    totals = Counter(kinds)
+    filled = Counter(kind for kind, filling in zip(kinds, gold, strict=True) if filling != nothing)
+    return frozenset(kind for kind, n in filled.items() if n >= MIN_FILLED_SHARE * totals[kind])
 
 
-def _chosen(numbers: Numbers, offsets: Ints, nodes: Ints) -> tuple[Numbers, Ints]:
+def _select_nodes(numbers: Numbers, offsets: Ints, nodes: Ints) -> tuple[Numbers, Ints]:
     """Return the features of some nodes alone."""
     counts = np.diff(offsets)[nodes]
     begins = np.append(0, np.cumsum(counts)).astype(np.int64)
@@ -242,9 +245,9 @@ def _chosen(numbers: Numbers, offsets: Ints, nodes: Ints) -> tuple[Numbers, Ints
     return numbers[places], begins
 
 
-def _rows(numbers: Numbers, offsets: Ints, known: Flags) -> _kernel.RowsOfNodes:
+def _rows(numbers: Numbers, offsets: Ints, has_weight: Flags) -> _kernel.RowsOfNodes:
     """Return the rows of the features that have weights."""
-    table = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
+    table = np.where(has_weight, np.cumsum(has_weight) - 1, -1).astype(np.int32)
     rows = table[numbers]
     before = np.append(0, np.cumsum(rows >= 0))
     return _kernel.given_rows(rows[rows >= 0], before[offsets].astype(np.int64))
@@ -254,9 +257,9 @@ COMPLETED = ("all", "relations")
 """Kinds of input that can be completed: words with tags, features and relations; with relations."""
 VERSION = 2
 """Of the stored part: raised when its layout or the features of its classifiers change."""
-TRIED = 6
+MAX_FILLINGS = 6
 """Likeliest fillings of a slot that are kept."""
-EMPTY = 0.5
+EMPTY_FACTOR = 0.5
 """Factor on the probability of an empty slot, for what later slots see."""
 
 _KINDS = schema.list_of(schema.list_of(schema.text))
@@ -310,42 +313,46 @@ class Completer:
     slots: Mapping[str, SlotClassifier[Filling]]
     tagger: SlotClassifier[str] | None
 
-    def complete(self, trees: ContentTrees, wanted: Sequence[str]) -> CompletedTrees:
+    def complete(self, trees: ContentTrees, slots: Sequence[str]) -> CompletedTrees:
         """Fill the slots that are wanted and empty, wherever a node is not final."""
-        if missing := set(wanted) - set(self.slots):
+        if missing := set(slots) - set(self.slots):
             raise InputError(f"the model does not fill the slots {', '.join(sorted(missing))}")
-        seen = SeenTrees(trees, self.inputs, self.lemmas)
+        views = TreeViews(trees, self.inputs, self.lemmas)
         filled: list[Hashes] = []
         fillings, choices = dict(trees.fillings), list[Choice]()
         for slot in SLOTS:
-            if slot in wanted:
-                made = self._choices(slot, seen, filled)
+            if slot in slots:
+                slot_choices = self._choices(slot, views, filled)
                 fillings[slot] = list(fillings[slot])
-                for choice in made:
+                for choice in slot_choices:
                     fillings[slot][choice.node] = choice.best
-                choices += made
-            filled.append(texts_of(fillings[slot]))
-        return CompletedTrees(self._tagged(trees, seen), fillings, tuple(choices))
+                choices += slot_choices
+            filled.append(hash_fillings(fillings[slot]))
+        return CompletedTrees(self._tagged(trees, views), fillings, tuple(choices))
 
-    def _choices(self, slot: str, seen: SeenTrees, filled: list[Hashes]) -> list[Choice]:
+    def _choices(self, slot: str, views: TreeViews, filled: list[Hashes]) -> list[Choice]:
         """Return the likeliest fillings of a slot where it may be filled."""
-        model, given, closed = self.slots[slot], seen.trees.fillings[slot], seen.trees.closed
-        nodes, chances = model.chances(seen, filled)
-        free = [n for n, j in enumerate(nodes.tolist()) if not given[j] and not closed[j]]
+        model, input_fillings, closed = (
+            self.slots[slot],
+            views.trees.fillings[slot],
+            views.trees.closed,
+        )
+        nodes, chances = model.chances(views, filled)
+        free = [n for n, j in enumerate(nodes.tolist()) if not input_fillings[j] and not closed[j]]
         nodes, chances = nodes[free], chances[free]
-        weighed = chances.copy()
-        weighed[:, 0] *= np.float32(EMPTY)
-        ranked = np.argsort(-weighed, axis=1, kind="stable")[:, :TRIED]
-        found = []
+        weighted = chances.copy()
+        weighted[:, 0] *= np.float32(EMPTY_FACTOR)
+        ranked = np.argsort(-weighted, axis=1, kind="stable")[:, :MAX_FILLINGS]
+        choices = []
         for j, best, p in zip(nodes.tolist(), ranked.tolist(), chances.tolist(), strict=True):
-            found.append(Choice(j, slot, tuple((model.fillings[k], p[k]) for k in best)))
-        return found
+            choices.append(Choice(j, slot, tuple((model.fillings[k], p[k]) for k in best)))
+        return choices
 
-    def _tagged(self, trees: ContentTrees, seen: SeenTrees) -> ContentTrees:
+    def _tagged(self, trees: ContentTrees, views: TreeViews) -> ContentTrees:
         """Return the trees with tags, guessed if they are not given."""
         if self.tagger is None:
             return trees
-        nodes, chances = self.tagger.chances(seen, [])
+        nodes, chances = self.tagger.chances(views, [])
         tags = [self.tagger.fillings[0]] * trees.nodes
         for j, best in zip(nodes.tolist(), chances.argmax(axis=1).tolist(), strict=True):
             tags[j] = self.tagger.fillings[best]
@@ -353,17 +360,17 @@ class Completer:
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored completer: its description and its arrays."""
-        slots = {slot: one.about() for slot, one in self.slots.items()}
+        slots = {slot: classifier.about() for slot, classifier in self.slots.items()}
         arrays = self.classes.arrays()
-        for slot, one in self.slots.items():
-            arrays |= with_prefix(f"{slot}_", one.arrays())
-        told = {
+        for slot, classifier in self.slots.items():
+            arrays |= with_prefix(f"{slot}_", classifier.arrays())
+        description = {
             "version": VERSION,
             "inputs": self.inputs,
             "final": sorted(self.final),
             "lemmas": dict(self.lemmas),
         }
-        about: dict[str, Any] = told | {"slots": slots, "classes": self.classes.about()}
+        about: dict[str, Any] = description | {"slots": slots, "classes": self.classes.about()}
         if self.tagger is not None:
             about["tagger"] = self.tagger.about()
             arrays |= with_prefix("tagger_", self.tagger.arrays())
@@ -372,33 +379,38 @@ class Completer:
     @classmethod
     def stored(cls, store: ModelStore) -> Completer:
         """Return the completer in a store that has its parts."""
-        said, arrays = store.about, store.arrays
-        if (version := said.get("version", 1)) != VERSION:
+        description, arrays = store.about, store.arrays
+        if (version := description.get("version", 1)) != VERSION:
             raise InputError(
                 f"{store.name}: its completion is of version {quoted(version)}, and this Karat "
                 f"reads version {VERSION}: train the model again with --complete-from"
             )
         try:
-            schema.check_fields(said, _ABOUT)
-            check_inputs(said["inputs"], COMPLETED)
+            schema.check_fields(description, _ABOUT)
+            check_inputs(description["inputs"], COMPLETED)
             slots = {
                 slot: SlotClassifier.stored(
-                    [_filling(one) for one in about["fillings"]],
+                    [_filling(filling) for filling in about["fillings"]],
                     about["kinds"],
                     without_prefix(f"{slot}_", arrays),
                 )
-                for slot, about in said["slots"].items()
+                for slot, about in description["slots"].items()
                 if slot in SLOTS
             }
-            classes = ClassModel.stored(said["classes"], arrays, store.name)
+            classes = ClassModel.stored(description["classes"], arrays, store.name)
             tagger = None
-            if said["inputs"] == "relations":  # where tags are given, none are guessed
-                known, mine = said["tagger"], without_prefix("tagger_", arrays)
-                tagger = SlotClassifier.stored(known["fillings"], known["kinds"], mine)
+            if description["inputs"] == "relations":  # where tags are given, none are guessed
+                tagger_description, tagger_arrays = (
+                    description["tagger"],
+                    without_prefix("tagger_", arrays),
+                )
+                tagger = SlotClassifier.stored(
+                    tagger_description["fillings"], tagger_description["kinds"], tagger_arrays
+                )
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
-        told = said["inputs"], frozenset(said["final"]), said["lemmas"]
-        return cls(*told, classes, slots, tagger)
+        settings = description["inputs"], frozenset(description["final"]), description["lemmas"]
+        return cls(*settings, classes, slots, tagger)
 
 
 def check_features(treebank: Treebank, inputs: str) -> None:
@@ -407,9 +419,9 @@ def check_features(treebank: Treebank, inputs: str) -> None:
         raise InputError(f"{treebank.name}: no features (FEATS): give --complete-from relations")
 
 
-def texts_of(fillings: Sequence[Filling]) -> Hashes:
+def hash_fillings(fillings: Sequence[Filling]) -> Hashes:
     """Return a symbol of every filling."""
-    return strings(filling_text(one) for one in fillings)
+    return hash_strings(filling_text(filling) for filling in fillings)
 
 
 def _filling(stored: list[list[list[str]]]) -> Filling:
@@ -417,7 +429,7 @@ def _filling(stored: list[list[list[str]]]) -> Filling:
     return tuple(tuple(SlotWord(*word) for word in item) for item in stored)
 
 
-LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
+SLOT_LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
 """Of slots that learn otherwise: commas have few sure signs, and learn too many by heart."""
 
 
@@ -428,18 +440,18 @@ def train_completer(
     check_features(treebank, inputs)
     final = final_marks(treebank)
     trees, lemmas = content_trees(treebank, final), learn_lemmas(treebank)
-    seen = SeenTrees(trees, inputs, lemmas)
+    views = TreeViews(trees, inputs, lemmas)
     filled: list[Hashes] = []
     slots: dict[str, SlotClassifier[Filling]] = {}
     for n, slot in enumerate(SLOTS):
         progress(n, len(SLOTS) + 1, f"completion, {slot}")
         gold = trees.fillings[slot]
-        learning = LEARNING.get(slot, USUAL)
-        one = train_classifier(seen, gold, filled, (), seed * 100 + n, learning)
-        slots[slot] = one.rounded()
-        filled.append(texts_of(gold))
+        learning = SLOT_LEARNING.get(slot, DEFAULT_LEARNING)
+        classifier = train_classifier(views, gold, filled, (), seed * 100 + n, learning)
+        slots[slot] = classifier.rounded()
+        filled.append(hash_fillings(gold))
     progress(len(SLOTS), len(SLOTS) + 1, "completion, tags")
     tagger = None
     if inputs == "relations":
-        tagger = train_classifier(seen, trees.tags, [], "", seed * 100 + 99).rounded()
+        tagger = train_classifier(views, trees.tags, [], "", seed * 100 + 99).rounded()
     return Completer(inputs, final, lemmas, train_class_model(treebank), slots, tagger)

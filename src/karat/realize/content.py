@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, quoted
-from karat.realize.input_trees import as_names, check_lengths
+from karat.realize.input_trees import check_lengths, to_names
 from karat.realize.treebank import Treebank
 
 SLOTS = ("aux", "mark", "case", "cc", "article", "final", "comma", "other")
@@ -45,7 +45,7 @@ Filling = tuple[Item, ...]
 """All that is in a slot, sorted; empty if nothing is."""
 
 
-def base(relation: str) -> str:
+def base_relation(relation: str) -> str:
     """Return a relation without its subtype: aux for aux:pass."""
     return relation.partition(":")[0]
 
@@ -55,7 +55,7 @@ def slot_of(word: str, relation: str, features: str, final: frozenset[str]) -> s
 
     `final` has the marks that end sentences, which `final_marks` finds.
     """
-    kind = base(relation)
+    kind = base_relation(relation)
     if kind == "det":
         return "article" if "PronType=Art" in features.split("|") else ""
     if kind != "punct":
@@ -72,30 +72,32 @@ def is_comma(word: str) -> bool:
     )
 
 
-def may_end(word: str) -> bool:
+def can_end_sentence(word: str) -> bool:
     """Return whether a mark could end a sentence: no comma, quote, bracket or dash."""
     plain = all(unicodedata.category(c) == "Po" and c not in "\"'" for c in word)
     return plain and not is_comma(word)
 
 
-def wanted_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
+def check_completion_classes(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the slots of some classes but for those to keep, in the order they are filled."""
-    complete, keep = as_names("complete", complete), as_names("keep", keep)
-    for what, given, known in (("complete", complete, CLASSES), ("keep", keep, SLOTS)):
-        for name in given:
-            if name not in known:
-                raise InputError(f"{what}={quoted(name)}: expected some of {', '.join(known)}")
+    complete, keep = to_names("complete", complete), to_names("keep", keep)
+    for parameter, names, allowed in (("complete", complete, CLASSES), ("keep", keep, SLOTS)):
+        for name in names:
+            if name not in allowed:
+                raise InputError(
+                    f"{parameter}={quoted(name)}: expected some of {', '.join(allowed)}"
+                )
     for slot in keep if complete else ():
         if _class_of(slot) not in complete:
-            told = f"it is for --complete {_class_of(slot)}: leave it out, or give both"
-            raise InputError(f"keep={quoted(slot)}: nothing is inserted there, as {told}")
+            advice = f"it is for --complete {_class_of(slot)}: leave it out, or give both"
+            raise InputError(f"keep={quoted(slot)}: nothing is inserted there, as {advice}")
     return tuple(slot for slot in SLOTS if slot not in keep and _class_of(slot) in complete)
 
 
-def classes_said(slots: Sequence[str]) -> str:
+def name_classes(slots: Sequence[str]) -> str:
     """Return what is in some slots, as people call it."""
-    found = (name for name, some in CLASSES.items() if {*some} & {*slots})
-    return " and ".join(found).replace("-", " ")
+    names = (name for name, class_slots in CLASSES.items() if {*class_slots} & {*slots})
+    return " and ".join(names).replace("-", " ")
 
 
 def _class_of(slot: str) -> str:
@@ -104,7 +106,7 @@ def _class_of(slot: str) -> str:
 
 def filling_text(filling: Sequence[Item]) -> str:
     """Return the words of a filling, for people and for symbols; empty if it is."""
-    return " + ".join(" ".join(one.word for one in item) for item in filling)
+    return " + ".join(" ".join(word.word for word in item) for item in filling)
 
 
 MOODS = ("Cnd", "Pot", "Nec")
@@ -173,16 +175,18 @@ def final_marks(treebank: Treebank) -> frozenset[str]:
     at_root = (starts + treebank.heads - 1 == roots).tolist()
     counts: Counter[tuple[str, bool]] = Counter()
     for j, (word, relation) in enumerate(zip(treebank.words, treebank.relations, strict=True)):
-        if at_root[j] and base(relation) == "punct":
+        if at_root[j] and base_relation(relation) == "punct":
             counts[word, j in last] += 1
-    often = {word: n for (word, end), n in counts.items() if end and n >= 3 and may_end(word)}
+    often = {
+        word: n for (word, end), n in counts.items() if end and n >= 3 and can_end_sentence(word)
+    }
     return frozenset(word for word, n in often.items() if n > counts[word, False])
 
 
 def _root_places(treebank: Treebank) -> Ints:
     """Return the place of every sentence's root within it."""
-    found: Ints = np.flatnonzero(treebank.heads == 0) - treebank.offsets[:-1]
-    return found
+    places: Ints = np.flatnonzero(treebank.heads == 0) - treebank.offsets[:-1]
+    return places
 
 
 def content_trees(
@@ -196,53 +200,55 @@ def content_trees(
         lemmas: also sort nodes by lemma and XPOS, of which a model of lemmas makes words.
     """
     check_lengths(treebank)
-    kept: list[int] = []
+    content: list[int] = []
     heads: list[int] = []
     offsets = [0]
-    taken: dict[str, dict[int, list[int]]] = {slot: {} for slot in SLOTS}
+    members: dict[str, dict[int, list[int]]] = {slot: {} for slot in SLOTS}
     items: dict[int, tuple[int, ...]] = {}
     features = list(treebank.features)
     words = [word.lower() for word in treebank.words]
     for start, end in zip(
         treebank.offsets[:-1].tolist(), treebank.offsets[1:].tolist(), strict=True
     ):
-        one = _Sentence(treebank, words, start, end, final)
-        mine = one.kept()
-        place = {j: len(kept) + n for n, j in enumerate(mine)}
-        for j, slot in one.slots.items():
-            taken[slot].setdefault(one.above(j), []).append(j)
-            items[j] = one.item(j)
-            left = _left_behind(treebank, j, slot)
-            if left:
-                at = one.above(j)
-                features[at] = "|".join(sorted({*filter(None, features[at].split("|")), left}))
-        kept += mine
-        heads += [place[one.mother(j)] if one.mother(j) >= 0 else -1 for j in mine]
-        offsets.append(len(kept))
-    closed = np.array([CLOSED in features[j].split("|") for j in kept], dtype=bool)
-    fillings, sources = _slots_filled(treebank, words, kept, taken, items)
-    found = ContentTrees(
+        sentence = _Sentence(treebank, words, start, end, final)
+        sentence_content = sentence.kept()
+        place = {j: len(content) + n for n, j in enumerate(sentence_content)}
+        for j, slot in sentence.slots.items():
+            members[slot].setdefault(sentence.above(j), []).append(j)
+            items[j] = sentence.item(j)
+            feature = _feature_of_function_word(treebank, j, slot)
+            if feature:
+                at = sentence.above(j)
+                features[at] = "|".join(sorted({*filter(None, features[at].split("|")), feature}))
+        content += sentence_content
+        heads += [
+            place[sentence.mother(j)] if sentence.mother(j) >= 0 else -1 for j in sentence_content
+        ]
+        offsets.append(len(content))
+    closed = np.array([CLOSED in features[j].split("|") for j in content], dtype=bool)
+    fillings, sources = _fill_slots(treebank, words, content, members, items)
+    trees = ContentTrees(
         name=treebank.name,
-        words=[words[j] for j in kept],
-        tags=[treebank.upos[j] for j in kept],
-        relations=[treebank.relations[j] for j in kept],
-        features=[_without(features[j], CLOSED) for j in kept],
+        words=[words[j] for j in content],
+        tags=[treebank.upos[j] for j in content],
+        relations=[treebank.relations[j] for j in content],
+        features=[_remove_feature(features[j], CLOSED) for j in content],
         heads=np.array(heads, dtype=np.int64),
         offsets=np.array(offsets, dtype=np.int64),
         ids=treebank.ids,
         fillings=fillings,
         closed=closed,
-        places=np.array(kept, dtype=np.int64),
+        places=np.array(content, dtype=np.int64),
         sources=sources,
     )
-    return _sorted(found, _lemmas_of(found, treebank) if lemmas else [()] * len(kept))
+    return _sort_nodes(trees, _lemmas_of(trees, treebank) if lemmas else [()] * len(content))
 
 
-def _slots_filled(
+def _fill_slots(
     treebank: Treebank,
     words: list[str],
-    kept: list[int],
-    taken: Mapping[str, Mapping[int, list[int]]],
+    content: list[int],
+    members: Mapping[str, Mapping[int, list[int]]],
     items: Mapping[int, tuple[int, ...]],
 ) -> tuple[dict[str, list[Filling]], dict[str, list[Sources]]]:
     """Return what is in every slot of the content words, sorted, and where it stood."""
@@ -255,9 +261,12 @@ def _slots_filled(
 
     fillings: dict[str, list[Filling]] = {}
     sources: dict[str, list[Sources]] = {}
-    for slot, of in taken.items():
-        found = {at: tuple(sorted((items[j] for j in mine), key=key)) for at, mine in of.items()}
-        sources[slot] = [found.get(j, ()) for j in kept]
+    for slot, by_node in members.items():
+        sorted_items = {
+            at: tuple(sorted((items[j] for j in slot_members), key=key))
+            for at, slot_members in by_node.items()
+        }
+        sources[slot] = [sorted_items.get(j, ()) for j in content]
         fillings[slot] = [tuple(map(item, places)) for places in sources[slot]]
     return fillings, sources
 
@@ -274,26 +283,29 @@ def _lemmas_of(trees: ContentTrees, treebank: Treebank) -> list[tuple[Lemma, ...
     """Return the lemmas of every node and of the words in its slots."""
     slots = zip(*(trees.sources[slot] for slot in SLOTS), strict=True)
     return [
-        (_lemma(treebank, j), *(_lemma(treebank, k) for of in mine for item in of for k in item))
-        for j, mine in zip(trees.places.tolist(), slots, strict=True)
+        (
+            _lemma(treebank, j),
+            *(_lemma(treebank, k) for of in node_sources for item in of for k in item),
+        )
+        for j, node_sources in zip(trees.places.tolist(), slots, strict=True)
     ]
 
 
-def _without(features: str, one: str) -> str:
-    return "|".join(part for part in features.split("|") if part != one)
+def _remove_feature(features: str, removed: str) -> str:
+    return "|".join(part for part in features.split("|") if part != removed)
 
 
-def _left_behind(treebank: Treebank, j: int, slot: str) -> str:
+def _feature_of_function_word(treebank: Treebank, j: int, slot: str) -> str:
     """Return the feature of its head that a function word stands for; empty if there is none."""
-    said = dict(part.partition("=")[::2] for part in treebank.features[j].split("|"))
+    features = dict(part.partition("=")[::2] for part in treebank.features[j].split("|"))
     if slot == "article":
-        return f"Definite={said['Definite']}" if "Definite" in said else ""
-    if slot != "aux" or said.get("VerbForm") != "Fin":
+        return f"Definite={features['Definite']}" if "Definite" in features else ""
+    if slot != "aux" or features.get("VerbForm") != "Fin":
         return ""
-    if "Tense" not in said and "Mood" not in said:
+    if "Tense" not in features and "Mood" not in features:
         value = MODALITY.get(treebank.lemmas[j].lower(), "")
     else:
-        value = said["Mood"] if said.get("Mood") in MOODS else said.get("Tense", "")
+        value = features["Mood"] if features.get("Mood") in MOODS else features.get("Tense", "")
     return f"Tense[aux]={value}" if value else ""
 
 
@@ -324,12 +336,14 @@ class _Sentence:
         return self.start + head - 1 if head else -1
 
     def _fixed(self, j: int) -> list[int]:
-        return [d for d in self.daughters.get(j, ()) if base(self.bank.relations[d]) == FIXED]
+        return [
+            d for d in self.daughters.get(j, ()) if base_relation(self.bank.relations[d]) == FIXED
+        ]
 
     def _closed(self, j: int) -> bool:
         """Return whether a word has no daughters but marks and `fixed` words without any."""
         for d in self.daughters.get(j, ()):
-            kind = base(self.bank.relations[d])
+            kind = base_relation(self.bank.relations[d])
             if kind != "punct" and not (kind == FIXED and d not in self.daughters):
                 return False
             if kind == "punct" and d in self.daughters:
@@ -354,7 +368,7 @@ class _Sentence:
         ]
 
 
-def _sorted(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTrees:
+def _sort_nodes(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTrees:
     """Sort the nodes of every tree by content, so that nothing of the file's order is left.
 
     `more` has what they are sorted by beside the columns.
@@ -368,10 +382,10 @@ def _sorted(trees: ContentTrees, more: Sequence[tuple[Lemma, ...]]) -> ContentTr
     starts = np.repeat(trees.offsets[:-1], sizes)
     local = np.where(trees.heads < 0, -1, trees.heads - starts).astype(np.int32)
     nodes = _kernel.canonical_order(keys, local, trees.offsets) + starts
-    return reordered(trees, nodes)
+    return reorder_nodes(trees, nodes)
 
 
-def reordered(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
+def reorder_nodes(trees: ContentTrees, nodes: NDArray[np.int64]) -> ContentTrees:
     """Return the nodes in another order, within every tree."""
     moved = np.empty(len(nodes), dtype=np.int64)
     moved[nodes] = np.arange(len(nodes))

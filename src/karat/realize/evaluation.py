@@ -18,8 +18,14 @@ from karat.arrays import np
 from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.completion import as_given
-from karat.realize.content import SLOTS, ContentTrees, Filling, content_trees, wanted_slots
+from karat.realize.completion import to_treebank
+from karat.realize.content import (
+    SLOTS,
+    ContentTrees,
+    Filling,
+    check_completion_classes,
+    content_trees,
+)
 from karat.realize.generation import ContentRealizer, ContentSentences, check_completion
 from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
@@ -27,16 +33,16 @@ from karat.realize.input_trees import (
     SPACES,
     InputTrees,
     Realizer,
-    check_given,
     check_inputs,
     check_labels,
-    check_listed,
+    check_name_list,
+    check_type,
     input_trees,
     with_lemmas,
 )
 from karat.realize.model import (
     BOTH,
-    INPUTS_SAID,
+    INPUT_PHRASES,
     RealizerModel,
     RealizerResult,
     fingerprints,
@@ -75,25 +81,25 @@ def slot_scores(
     complete: str,
     slots: Sequence[str],
     gold: Mapping[str, list[Filling]],
-    found: Mapping[str, list[Filling]],
+    inserted: Mapping[str, list[Filling]],
 ) -> list[SlotScores]:
     """Compare what is in the slots of nodes with what the treebank has there."""
-    return [_scores(inputs, complete, slot, gold[slot], found[slot]) for slot in slots]
+    return [_scores(inputs, complete, slot, gold[slot], inserted[slot]) for slot in slots]
 
 
 def _scores(
-    inputs: str, complete: str, slot: str, gold: list[Filling], found: list[Filling]
+    inputs: str, complete: str, slot: str, gold: list[Filling], inserted: list[Filling]
 ) -> SlotScores:
-    pairs = [(_words(a), _words(b)) for a, b in zip(gold, found, strict=True) if a and b]
-    right = sum((a & b).total() for a, b in pairs)
-    expected, made = sum(map(len, gold)), sum(map(len, found))
-    precision, recall = right / max(made, 1), right / max(expected, 1)
-    f = 2 * right / max(made + expected, 1)
-    return SlotScores(inputs, complete, slot, precision, recall, f, expected)
+    pairs = [(_words(a), _words(b)) for a, b in zip(gold, inserted, strict=True) if a and b]
+    n_right = sum((a & b).total() for a, b in pairs)
+    n_gold, n_inserted = sum(map(len, gold)), sum(map(len, inserted))
+    precision, recall = n_right / max(n_inserted, 1), n_right / max(n_gold, 1)
+    f = 2 * n_right / max(n_inserted + n_gold, 1)
+    return SlotScores(inputs, complete, slot, precision, recall, f, n_gold)
 
 
 def _words(filling: Filling) -> Counter[str]:
-    return Counter(" ".join(one.word for one in item) for item in filling)
+    return Counter(" ".join(word.word for word in item) for item in filling)
 
 
 METRICS = {
@@ -109,7 +115,7 @@ NOT_COMPLETED = (
     "Completion is not evaluated: the model has no ordering model for words with tags and "
     "relations, which would order the completed trees."
 )
-MOSTLY = 0.5
+MAX_TRAINING_SHARE = 0.5
 """The share of known sentences from which on an evaluation is one of training data."""
 
 
@@ -151,12 +157,12 @@ class RealizerOutput(NamedTuple):
             float(metric(name).corpus(self.sentences, references).value)
             for name in METRICS.values()
         ]
-        right = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
-        pairs = zip(self.sentences, right, strict=True)
+        reference_sentences = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
+        pairs = zip(self.sentences, reference_sentences, strict=True)
         exact = sum(written == reference for written, reference in pairs) / len(trees)
         speed = len(trees) / max(self.seconds, 1e-9)
-        named = self.model, self.inputs
-        return RealizerScores._make((*named, *values, exact, speed, self.forms))
+        identity = self.model, self.inputs
+        return RealizerScores._make((*identity, *values, exact, speed, self.forms))
 
 
 class Lead(NamedTuple):
@@ -184,7 +190,7 @@ class TrainingOverlap(NamedTuple):
         """The worth of the figures, in a sentence."""
         noun = "sentence" if self.sentences == 1 else "sentences"
         many = f"{self.seen:,} of {self.sentences:,} {noun} ({self.share:.1%})"
-        if self.share >= MOSTLY:
+        if self.share >= MAX_TRAINING_SHARE:
             return f"The model was trained on {many}: these figures say nothing about other text."
         if self.seen:
             return f"{many} occur in what the model was trained on too."
@@ -211,7 +217,7 @@ PAPER = (
 )
 """Table 1 of the paper: 100 sentences of the Wall Street Journal, from words alone."""
 
-TAKEN_OUT = {
+REMOVED_CLASSES = {
     "function words and punctuation": ("function-words", "punctuation"),
     "function words": ("function-words",),
     "punctuation": ("punctuation",),
@@ -251,8 +257,8 @@ def evaluate_realizer(
         realizer: `fergus` (with its baselines) or `ordering`; by default all that the model has.
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("treebank", treebank, Treebank)
+    check_type("model", model, RealizerModel)
+    check_type("treebank", treebank, Treebank)
     kinds = _kinds(model, inputs, realizer)
     if kinds != ("words",):
         check_labels(treebank, _labelled(kinds))
@@ -263,12 +269,12 @@ def evaluate_realizer(
         if kind == "lemmas":
             outputs += realize_lemmas(model.lemma_realizer(), treebank, progress=progress)
         if model.completes(kind) and model.orders_content(realizer):
-            more: dict[str, Any] = {"realizer": realizer, "progress": progress}
-            completed, of_slots = complete_again(model, treebank, kind, **more)
-            outputs, slots = outputs + completed, slots + of_slots
+            options: dict[str, Any] = {"realizer": realizer, "progress": progress}
+            completed, slot_rows = evaluate_completion(model, treebank, kind, **options)
+            outputs, slots = outputs + completed, slots + slot_rows
     rows = [output.scores() for output in outputs]
-    seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
-    training = TrainingOverlap(len(treebank), seen, seen / max(len(treebank), 1))
+    n_seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
+    training = TrainingOverlap(len(treebank), n_seen, n_seen / max(len(treebank), 1))
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
     data = f"model={model.digest},treebank={treebank.digest}"
     signatures["realize"] = f"realize:inputs={'+'.join(kinds)},{data}|karat={__version__}"
@@ -300,7 +306,7 @@ def _notes(
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
     if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
         advice = f"karat realize train --inputs {model.with_inputs(lacking[0])}"
-        yield f"The model has no ordering model for {INPUTS_SAID[lacking[0]]}: {advice}."
+        yield f"The model has no ordering model for {INPUT_PHRASES[lacking[0]]}: {advice}."
 
 
 def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[Lead]:
@@ -327,11 +333,11 @@ def _leads(scored: Sequence[tuple[RealizerScores, RealizerOutput]]) -> Iterator[
 
 def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str, ...]:
     """Return the kinds of input to evaluate; an error if the model was trained for none of them."""
-    check_listed("inputs", inputs)
-    named = [name.strip() for name in inputs.split(",")]
-    for name in named:
+    check_name_list("inputs", inputs)
+    names = [name.strip() for name in inputs.split(",")]
+    for name in names:
         check_inputs(name, (*KINDS, EVERY))
-    if EVERY in named:
+    if EVERY in names:
         lemmas = () if model.inflection is None or realizer == "fergus" else ("lemmas",)
         can_complete = model.completes("relations") and model.orders_content(realizer)
         relations = ("relations",) if can_complete else ()
@@ -339,12 +345,12 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
         if not (words or lemmas):
             model.best(BOTH[0], realizer)  # raises: the model lacks the realizer
         return (*words, *relations, *lemmas)
-    for name in named:
+    for name in names:
         if name == "relations":
             check_completion(model, name, SLOTS, realizer)
         else:
             model.best(name, realizer)
-    return tuple(kind for kind in KINDS if kind in named)
+    return tuple(kind for kind in KINDS if kind in names)
 
 
 def _labelled(kinds: Sequence[str]) -> str:
@@ -352,7 +358,7 @@ def _labelled(kinds: Sequence[str]) -> str:
     return "all" if "all" in kinds else "lemmas" if "lemmas" in kinds else "relations"
 
 
-def complete_again(
+def evaluate_completion(
     model: RealizerModel,
     treebank: Treebank,
     inputs: str,
@@ -364,19 +370,21 @@ def complete_again(
     references = input_trees(treebank).without_spaces()
     bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
     outputs, slots = [], []
-    for name, classes in TAKEN_OUT.items():
-        content_realizer = ContentRealizer(model, inputs, wanted_slots(classes), realizer)
-        back = _PutBack(content_realizer)
-        for first, some in split_into_blocks(bank):
+    for name, classes in REMOVED_CLASSES.items():
+        content_realizer = ContentRealizer(
+            model, inputs, check_completion_classes(classes), realizer
+        )
+        refilled = _Refilled(content_realizer)
+        for first, block in split_into_blocks(bank):
             progress(first, len(bank), f"completing, {name}")
-            back.add(some)
-        texts = back.texts, references, back.seconds, back.forms()
-        outputs.append(RealizerOutput(f"completion: {name}", f"{inputs}, content words", *texts))
-        slots += slot_scores(inputs, name, content_realizer.slots, back.gold, back.found)
+            refilled.add(block)
+        output = refilled.texts, references, refilled.seconds, refilled.forms()
+        outputs.append(RealizerOutput(f"completion: {name}", f"{inputs}, content words", *output))
+        slots += slot_scores(inputs, name, content_realizer.slots, refilled.gold, refilled.found)
     return outputs, slots
 
 
-class _PutBack:
+class _Refilled:
     """Words put back into trees, and those that were taken out of them."""
 
     def __init__(self, realizer: ContentRealizer) -> None:
@@ -391,65 +399,71 @@ class _PutBack:
         """Add some sentences."""
         realizer = self._realizer
         gold = content_trees(bank, realizer.completer.final)
-        given = gold.without(realizer.slots)
-        lemmas = as_given(given, bank) if realizer.inputs == "lemmas" else None
+        stripped = gold.without(realizer.slots)
+        lemmas = to_treebank(stripped, bank) if realizer.inputs == "lemmas" else None
         begin = time.process_time()
         if lemmas is None:
-            found = ContentSentences(given, realizer.complete(given))
+            realized = ContentSentences(stripped, realizer.complete(stripped))
         else:
-            found = realizer.realize(lemmas)
+            realized = realizer.realize(lemmas)
         self.seconds += time.process_time() - begin
-        self.texts += _in_lower_case(found)
-        self._right += [] if lemmas is None else _right_forms(found, lemmas)
-        filled = found.fillings() if lemmas is None else _of_nodes(found, given, lemmas)
+        self.texts += _lowercase_sentences(realized)
+        self._right += [] if lemmas is None else _right_forms(realized, lemmas)
+        fillings = (
+            realized.fillings()
+            if lemmas is None
+            else _fillings_of_content(realized, stripped, lemmas)
+        )
         for slot in SLOTS:
-            mine = gold.fillings[slot]
-            self.gold[slot] += mine if lemmas is None else map(_plain, mine)
-            self.found[slot] += filled[slot]
+            gold_fillings = gold.fillings[slot]
+            self.gold[slot] += (
+                gold_fillings if lemmas is None else map(_plain_filling, gold_fillings)
+            )
+            self.found[slot] += fillings[slot]
 
     def forms(self) -> float | None:
         """Return the share of given lemmas whose form is right; None if words were given."""
         return sum(self._right) / len(self._right) if self._right else None
 
 
-def _plain(filling: Filling) -> Filling:
+def _plain_filling(filling: Filling) -> Filling:
     """Return a filling with plain marks, as sentences from lemmas have them."""
-    return tuple(tuple(one._replace(word=plain(one.word)) for one in item) for item in filling)
+    return tuple(tuple(word._replace(word=plain(word.word)) for word in item) for item in filling)
 
 
-def _in_lower_case(found: ContentSentences) -> list[str]:
+def _lowercase_sentences(realized: ContentSentences) -> list[str]:
     """Return the best sentence of every tree without capitals, spaces in words replaced."""
-    if found.lemmas is not None:
-        shown = [SPACES.sub(SPACE, form) for form in found.lemmas.forms.forms]
-        return found.lemmas.forms.sentences(shown)
-    trees = found.found.inserted.trees.without_spaces()
-    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(found.found.orders)]
+    if realized.lemmas is not None:
+        forms = [SPACES.sub(SPACE, form) for form in realized.lemmas.forms.forms]
+        return realized.lemmas.forms.sentences(forms)
+    trees = realized.found.inserted.trees.without_spaces()
+    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.found.orders)]
 
 
-def _of_nodes(
-    found: ContentSentences, given: ContentTrees, lemmas: Treebank
+def _fillings_of_content(
+    realized: ContentSentences, stripped: ContentTrees, lemmas: Treebank
 ) -> dict[str, list[Filling]]:
     """Return what is in the slots of content words, which were given as lemmas.
 
     A content word of the treebank may be a function word of a tree that has lost its daughters:
     then its slots stay empty.
     """
-    starts = np.repeat(lemmas.offsets[:-1] - given.offsets[:-1], np.diff(given.offsets))
-    places = (np.arange(given.nodes) + starts).tolist()  # content words come first
-    number = {place: node for node, place in enumerate(found.content.places.tolist())}
+    starts = np.repeat(lemmas.offsets[:-1] - stripped.offsets[:-1], np.diff(stripped.offsets))
+    places = (np.arange(stripped.nodes) + starts).tolist()  # content words come first
+    number = {place: node for node, place in enumerate(realized.content.places.tolist())}
     nodes = [number.get(place) for place in places]
     return {
         slot: [() if node is None else column[node] for node in nodes]
-        for slot, column in found.fillings().items()
+        for slot, column in realized.fillings().items()
     }
 
 
-def _right_forms(found: ContentSentences, lemmas: Treebank) -> list[bool]:
+def _right_forms(realized: ContentSentences, lemmas: Treebank) -> list[bool]:
     """Return whether the form of each given lemma is that of the treebank."""
-    if found.lemmas is None:
+    if realized.lemmas is None:
         return []
-    sources = enumerate(found.found.inserted.sources.tolist())
-    best = found.lemmas.best
+    sources = enumerate(realized.found.inserted.sources.tolist())
+    best = realized.lemmas.best
     return [best[node] == lemmas.words[j] for node, j in sources if j >= 0]
 
 
@@ -482,14 +496,14 @@ def realize_lemmas(
     All are in the same order, and are compared in lower case.
     """
     bank = with_lemmas(treebank)
-    trees, whole = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
+    trees, references = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    right = [bank.words[j].lower() for j in (starts + trees.places).tolist()]
+    gold_forms = [bank.words[j].lower() for j in (starts + trees.places).tolist()]
     realizer.forms(trees.choose([0]), realizer.realize(trees.choose([0])))  # see `realize_each`
     begin = time.process_time()
     orders = realizer.realize(trees, 1, progress=progress)
     final = realizer.forms(trees, orders)
-    realizer.inflection.capitalised(final)
+    realizer.inflection.capitalise(final)
     seconds = time.process_time() - begin
     nodes, outputs = final.nodes.tolist(), []
     by_tree = realizer.inflected(trees).words
@@ -498,10 +512,12 @@ def realize_lemmas(
         ("forms by tree", [by_tree[j] for j in nodes]),
         ("forms in context", final.forms),
     ):
-        share = sum(form == right[j] for form, j in zip(forms, nodes, strict=True)) / len(nodes)
-        shown = [SPACES.sub(SPACE, form) for form in forms]
-        texts = final.sentences(shown), whole, seconds, share
-        outputs.append(RealizerOutput(name, "lemmas", *texts))
+        share = sum(form == gold_forms[j] for form, j in zip(forms, nodes, strict=True)) / len(
+            nodes
+        )
+        texts = [SPACES.sub(SPACE, form) for form in forms]
+        output = final.sentences(texts), references, seconds, share
+        outputs.append(RealizerOutput(name, "lemmas", *output))
     return outputs
 
 
@@ -509,14 +525,14 @@ def realize_each(
     realizers: Sequence[Realizer], trees: InputTrees, *, progress: Progress = silent
 ) -> list[RealizerOutput]:
     """Return the best sentences of every realizer for the same trees."""
-    shown, outputs = trees.without_spaces(), []
+    spaceless, outputs = trees.without_spaces(), []
     for realizer in realizers:
         realizer.realize(trees.choose([0]))  # one-time setup does not count as speed
         begin = time.process_time()
         orders = realizer.realize(trees, 1, progress=progress)
         seconds = time.process_time() - begin
-        sentences = [shown.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
-        outputs.append(RealizerOutput(realizer.name, trees.inputs, sentences, shown, seconds))
+        sentences = [spaceless.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
+        outputs.append(RealizerOutput(realizer.name, trees.inputs, sentences, spaceless, seconds))
     return outputs
 
 

@@ -18,7 +18,7 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
 from karat.realize.completion import RealizedContent
-from karat.realize.content import classes_said, wanted_slots
+from karat.realize.content import check_completion_classes, name_classes
 from karat.realize.fergus import Fergus, Supertags
 from karat.realize.generation import (
     ContentLemmas,
@@ -33,19 +33,19 @@ from karat.realize.grammar import Grammar, Supertag, extract_grammar, frame_text
 from karat.realize.inflection import Inflection, LemmaRealizer, OrderedForms, nodes_of
 from karat.realize.input_trees import (
     InputTrees,
-    Order,
-    as_names,
+    WordOrder,
     check_best,
-    check_given,
     check_labels,
+    check_type,
     input_trees,
+    to_names,
     with_lemmas,
 )
 from karat.realize.lattice import TreeLattice, check_small, unravel
 from karat.realize.model import RealizerModel, RealizerResult, open_realizer, train_realizer
 from karat.realize.ordering import OrderingModel, TreeletScores
-from karat.realize.symbols import columns_of, symbols
-from karat.realize.treebank import Treebank, check_forms, read_treebank, some_sentences
+from karat.realize.symbols import symbols, to_columns
+from karat.realize.treebank import Treebank, check_forms, read_treebank, slice_sentences
 from karat.settings import check_count
 from karat.storage.output import FilePath, as_path
 from karat.storage.store import is_store
@@ -54,7 +54,7 @@ IN_FILE = "the file"
 """Model of the sentence that the file has."""
 AS_TEXT = "text (--detokenise)"
 """Model of the sentence that has spaces as text does."""
-DRAWN = 12
+N_DRAWN = 12
 """Number of elementary trees that are drawn."""
 
 
@@ -119,7 +119,7 @@ class SupertagsExplained(NamedTuple):
     assignments: tuple[Assignment, ...]
     lattice: TreeLattice
     paths: tuple[PathScore, ...]
-    best: Order
+    best: WordOrder
     every: TreeLattice | None = None
 
 
@@ -150,7 +150,7 @@ class OrderingExplained(NamedTuple):
     labels: tuple[NodeLabel, ...]
     orders: tuple[OrderScore, ...]
     treelets: tuple[tuple[TreeletScores, ...], ...]
-    best: tuple[Order, ...]
+    best: tuple[WordOrder, ...]
 
     def changed(self) -> Iterator[tuple[int, list[tuple[TreeletScores, float]]]]:
         """Yield the rank of each other order, and its treelets that are not as in the best order.
@@ -159,7 +159,14 @@ class OrderingExplained(NamedTuple):
         """
         for rank, treelets in enumerate(self.treelets[1:], 2):
             pairs = zip(treelets, self.treelets[0], strict=True)
-            yield rank, [(mine, mine.sum - its.sum) for mine, its in pairs if mine != its]
+            yield (
+                rank,
+                [
+                    (treelet, treelet.sum - best_treelet.sum)
+                    for treelet, best_treelet in pairs
+                    if treelet != best_treelet
+                ],
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -197,17 +204,17 @@ def explain_tree(
             the paper).
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("trees", trees, InputTrees)
+    check_type("model", model, RealizerModel)
+    check_type("trees", trees, InputTrees)
     check_best("k", k)
     model.best(trees.inputs, realizer)  # an error if there is none for these inputs
     check_tree(trees, tree)
-    one = trees.choose([tree])
+    single_tree = trees.choose([tree])
     if trees.inputs == "lemmas":
         if unpruned:
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
-        found = _explain_lemmas(model.lemma_realizer(), one, tree, k, progress)
-        return replace(found, notes=note_unseen_labels(model, labels_of_trees(one)))
+        explained = _explain_lemmas(model.lemma_realizer(), single_tree, tree, k, progress)
+        return replace(explained, notes=note_unseen_labels(model, labels_of_trees(single_tree)))
     fergus = None if realizer == "ordering" else model.fergus
     ordering = None if realizer == "fergus" else model.ordering.get(trees.inputs)
     if unpruned and fergus is None:
@@ -215,30 +222,30 @@ def explain_tree(
         raise InputError(f"{lacking}, so no lattice: leave unpruned out")
     supertags = None
     if fergus is not None:
-        every = _unpruned(fergus, one) if unpruned else None
-        supertags = explain_supertags(fergus, one, k, progress)._replace(every=every)
-    orders = None if ordering is None else explain_ordering(ordering, one, k, progress)
+        full_lattice = _unpruned(fergus, single_tree) if unpruned else None
+        supertags = explain_supertags(fergus, single_tree, k, progress)._replace(every=full_lattice)
+    orders = None if ordering is None else explain_ordering(ordering, single_tree, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
     options = f" --realizer {realizer}" if realizer else ""
     notes = [f"karat realize generate{options} writes the sentence of the {written[-1][0]}."]
     notes += filter(None, [model.fallback(trees.inputs, realizer)])
-    if one.has_word_order and model.has_seen(one):
+    if single_tree.has_word_order and model.has_seen(single_tree):
         notes.append("The model was trained on this sentence.")
     settings: dict[str, object] = {"inputs": trees.inputs, "tree": tree + 1, "n_best": k}
     return RealizedTree(
         name=trees.name,
-        rows=_beside_the_file(written, one),
+        rows=_compare_with_file(written, single_tree),
         settings=settings | ({"realizer": realizer} if realizer else {}),
-        notes=(*notes, *note_unseen_labels(model, labels_of_trees(one))),
+        notes=(*notes, *note_unseen_labels(model, labels_of_trees(single_tree))),
         number=tree + 1,
-        tree=one,
+        tree=single_tree,
         supertags=supertags,
         ordering=orders,
     )
 
 
-def _beside_the_file(
+def _compare_with_file(
     written: list[tuple[str, str]], tree: InputTrees
 ) -> tuple[RealizerSentence, ...]:
     """Return the sentences of realizers, and that of the file if its words have an order."""
@@ -249,50 +256,50 @@ def _beside_the_file(
     return (*rows, RealizerSentence(IN_FILE, None, reference))
 
 
-def check_tree(given: InputTrees | Treebank, tree: int) -> None:
+def check_tree(trees: InputTrees | Treebank, tree: int) -> None:
     """Refuse the number of a tree that is not there."""
     if isinstance(tree, bool) or not isinstance(tree, Integral):
         raise InputError(f"tree={quoted(tree)}: expected a whole number, from 0")
-    if not 0 <= tree < len(given):
+    if not 0 <= tree < len(trees):
         raise InputError(
-            f"{given.name}: there is no tree {tree + 1}; the last is tree {len(given):,}"
+            f"{trees.name}: there is no tree {tree + 1}; the last is tree {len(trees):,}"
         )
 
 
 def _explain_lemmas(
-    realizer: LemmaRealizer, one: InputTrees, tree: int, k: int, progress: Progress
+    realizer: LemmaRealizer, single_tree: InputTrees, tree: int, k: int, progress: Progress
 ) -> RealizedTree:
     """Explain the forms of one tree of lemmas, and their order."""
-    ordering = explain_ordering(realizer.ordering, realizer.inflected(one), k, progress)
-    found = realizer.forms(one, [list(ordering.best)])
+    ordering = explain_ordering(realizer.ordering, realizer.inflected(single_tree), k, progress)
+    ordered = realizer.forms(single_tree, [list(ordering.best)])
     best = np.array(ordering.best[0].nodes, dtype=np.int64)
-    forms = explain_forms(realizer.inflection.inflector, nodes_of(one), best)
-    in_order = dict(zip(best.tolist(), found.forms, strict=False))
+    forms = explain_forms(realizer.inflection.inflector, nodes_of(single_tree), best)
+    in_order = dict(zip(best.tolist(), ordered.forms, strict=False))
     return RealizedTree(
-        name=one.name,
-        rows=rows_from_lemmas(realizer.name, realizer.inflection, found),
-        settings={"inputs": one.inputs, "tree": tree + 1, "n_best": k},
+        name=single_tree.name,
+        rows=rows_from_lemmas(realizer.name, realizer.inflection, ordered),
+        settings={"inputs": single_tree.inputs, "tree": tree + 1, "n_best": k},
         number=tree + 1,
-        tree=replace(one, words=[in_order[node] for node in range(len(in_order))]),
+        tree=replace(single_tree, words=[in_order[node] for node in range(len(in_order))]),
         supertags=None,
-        ordering=with_sentences(ordering, found),
+        ordering=replace_sentences(ordering, ordered),
         inflection=tuple(forms),
     )
 
 
-def with_sentences(ordering: OrderingExplained, found: OrderedForms) -> OrderingExplained:
+def replace_sentences(ordering: OrderingExplained, ordered: OrderedForms) -> OrderingExplained:
     """Return orders of the only tree with sentences of the forms that were made for each."""
-    pairs = zip(ordering.orders, found.sentences(found.forms), strict=True)
+    pairs = zip(ordering.orders, ordered.sentences(ordered.forms), strict=True)
     orders = tuple(row._replace(sentence=sentence) for row, sentence in pairs)
     return ordering._replace(orders=orders)
 
 
 def rows_from_lemmas(
-    model: str, inflection: Inflection, found: OrderedForms
+    model: str, inflection: Inflection, ordered: OrderedForms
 ) -> tuple[RealizerSentence, ...]:
     """Return the first sentence with its capitals, and as text."""
-    words = inflection.capitalised(found)
-    sentence, text = found.sentences(words)[0], inflection.texts(found, words)[0]
+    words = inflection.capitalise(ordered)
+    sentence, text = ordered.sentences(words)[0], inflection.texts(ordered, words)[0]
     return (
         RealizerSentence(model, None, sentence),
         RealizerSentence(AS_TEXT, None, text),
@@ -311,13 +318,13 @@ def explain_demo(*, progress: Progress = silent) -> RealizedTree:
     place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
     with resources.as_file(place) as path:
         treebank = read_treebank(path)
-    model = train_realizer(some_sentences(treebank, 1, len(treebank)), progress=progress)
-    found = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
+    model = train_realizer(slice_sentences(treebank, 1, len(treebank)), progress=progress)
+    explained = explain_tree(model, input_trees(treebank, "words"), 0, progress=progress)
     note = (
         f"Trained on the other {len(treebank) - 1} sentences of the bundled treebank; this one was "
         f"left out."
     )
-    return replace(found, notes=(*found.notes, note))
+    return replace(explained, notes=(*explained.notes, note))
 
 
 def explain_supertags(
@@ -325,36 +332,36 @@ def explain_supertags(
 ) -> SupertagsExplained:
     """Explain the k best assignments and paths of the only tree."""
     progress(0, k + 2, "choosing supertags")
-    found = fergus.chooser.choose_best(tree, 0, k)
-    lattice = unravel(fergus.chooser, tree, found[0], fergus.weights.wider(k))
-    progress(1, len(found) + 2, "choosing paths")
-    (orders,), lms = fergus.linearize_with_parts(tree, found[0], k)
+    taggings = fergus.chooser.choose_best(tree, 0, k)
+    lattice = unravel(fergus.chooser, tree, taggings[0], fergus.weights.wider(k))
+    progress(1, len(taggings) + 2, "choosing paths")
+    (orders,), lms = fergus.linearize_with_parts(tree, taggings[0], k)
     paths = [
         PathScore(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
         for rank, (order, lm) in enumerate(zip(orders, lms.tolist(), strict=True), 1)
     ]
     assigned: list[NodeSupertag] = []
     assignments = []
-    for rank, one in enumerate(found, 1):
-        progress(rank + 1, len(found) + 2, "realising supertags")
-        nodes = list(_node_supertags(fergus.chooser.grammar, tree, one, rank))
+    for rank, supertags in enumerate(taggings, 1):
+        progress(rank + 1, len(taggings) + 2, "realising supertags")
+        nodes = list(_node_supertags(fergus.chooser.grammar, tree, supertags, rank))
         changes = [a.changes(b) for a, b in zip(nodes, assigned or nodes, strict=False)]
         assigned += [a._replace(differs=bool(c)) for a, c in zip(nodes, changes, strict=True)]
-        sentence = tree.sentence(0, fergus.linearize(tree, one)[0][0].nodes)
-        told = "; ".join(filter(None, changes))
-        assignments.append(Assignment(rank, float(one.scores[0]), told, sentence))
+        sentence = tree.sentence(0, fergus.linearize(tree, supertags)[0][0].nodes)
+        difference = "; ".join(filter(None, changes))
+        assignments.append(Assignment(rank, float(supertags.scores[0]), difference, sentence))
     return SupertagsExplained(tuple(assigned), tuple(assignments), lattice, tuple(paths), orders[0])
 
 
 def _node_supertags(
-    grammar: Grammar, tree: InputTrees, found: Supertags, rank: int
+    grammar: Grammar, tree: InputTrees, supertags: Supertags, rank: int
 ) -> Iterator[NodeSupertag]:
-    columns = (found.labels.tolist(), found.slots.tolist(), found.frames.tolist())
+    columns = (supertags.labels.tolist(), supertags.slots.tolist(), supertags.frames.tolist())
     for node, (label, slot, frame) in enumerate(zip(*columns, strict=True)):
         word, mother = tree.words[node], _mother(tree, node)
         attached = f"slot {slot + 1}" if slot >= 0 else "adjoined" if mother is not None else ""
-        said = frame_text(grammar.frames[frame]) if frame >= 0 else "free"
-        yield NodeSupertag(rank, node, word, mother, *grammar.label(label), attached, said)
+        frame_name = frame_text(grammar.frames[frame]) if frame >= 0 else "free"
+        yield NodeSupertag(rank, node, word, mother, *grammar.label(label), attached, frame_name)
 
 
 def _mother(tree: InputTrees, node: int) -> int | None:
@@ -385,14 +392,16 @@ def _node_labels(model: OrderingModel, tree: InputTrees) -> Iterator[NodeLabel]:
         for node, (word, *given_labels) in enumerate(zip(*columns, strict=True)):
             yield NodeLabel(node, word, _mother(tree, node), *given_labels)
         return
-    given = columns_of(tree)
-    found = model.labeller.label(given if model.inputs == "all" else given.blank())
-    listed = {name for said in model.labeller.about() for name in said["names"]}
-    names = sorted(listed | set(tree.tags) | set(tree.relations))
-    named = dict(zip(symbols(names).tolist(), names, strict=True))
-    numbered = found.tags.tolist(), found.fine.tolist(), found.relations.tolist()
+    symbols_of_tree = to_columns(tree)
+    labelled = model.labeller.label(
+        symbols_of_tree if model.inputs == "all" else symbols_of_tree.blank()
+    )
+    known_names = {name for description in model.labeller.about() for name in description["names"]}
+    names = sorted(known_names | set(tree.tags) | set(tree.relations))
+    name_of_symbol = dict(zip(symbols(names).tolist(), names, strict=True))
+    numbered = labelled.tags.tolist(), labelled.fine.tolist(), labelled.relations.tolist()
     for node, numbers in enumerate(zip(*numbered, strict=True)):
-        labels = (named.get(number, "") for number in numbers)
+        labels = (name_of_symbol.get(number, "") for number in numbers)
         yield NodeLabel(node, tree.words[node], _mother(tree, node), *labels)
 
 
@@ -418,20 +427,22 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
     else:
         trees = input_trees(read_treebank(source), "all")
         grammar = extract_grammar(trees, gold_frames(trees))
-    found = grammar.supertags()
-    total, covered = (sum(one.times for one in some) for some in (found, found[:most]))
+    supertags = grammar.supertags()
+    total, covered = (
+        sum(counted.times for counted in group) for group in (supertags, supertags[:most])
+    )
     note = (
-        f"{len(found):,} supertags with {len(grammar.frames):,} frames; those listed cover "
+        f"{len(supertags):,} supertags with {len(grammar.frames):,} frames; those listed cover "
         f"{covered / max(total, 1):.1%} of {total:,} words."
     )
-    with_slots = [supertag for supertag in found if supertag.frame != "*"][: DRAWN // 2]
-    drawn = dict.fromkeys([*found[: DRAWN - len(with_slots)], *with_slots])
+    with_slots = [supertag for supertag in supertags if supertag.frame != "*"][: N_DRAWN // 2]
+    to_draw = dict.fromkeys([*supertags[: N_DRAWN - len(with_slots)], *with_slots])
     return SupertagList(
         name=str(source),
-        rows=tuple(found[:most]),
+        rows=tuple(supertags[:most]),
         settings={"most": most},
         notes=(note,),
-        drawn=tuple(drawn),
+        drawn=tuple(to_draw),
     )
 
 
@@ -461,26 +472,30 @@ def explain_content_words(
         realizer, complete, keep: as for `generate_sentences`.
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("treebank", treebank, Treebank)
+    check_type("model", model, RealizerModel)
+    check_type("treebank", treebank, Treebank)
     check_best("k", k)
-    complete, keep = as_names("complete", complete), as_names("keep", keep)
-    slots = wanted_slots(complete, keep)
+    complete, keep = to_names("complete", complete), to_names("keep", keep)
+    slots = check_completion_classes(complete, keep)
     _check_completer(model, inputs, slots, realizer)
-    given = _one_tree(treebank, tree, inputs)
-    made = ContentRealizer(model, inputs, slots, realizer).realize(given, k)
-    one = made.found.inserted.trees
+    treebank_of_tree = _select_tree(treebank, tree, inputs)
+    realized = ContentRealizer(model, inputs, slots, realizer).realize(treebank_of_tree, k)
+    completed_tree = realized.found.inserted.trees
     by_fergus = model.chosen("all", realizer) == "fergus"
-    supertags = explain_supertags(model.the_fergus(), one, k, progress) if by_fergus else None
-    ordering = None if by_fergus else explain_ordering(model.ordering["all"], one, k, progress)
+    supertags = (
+        explain_supertags(model.the_fergus(), completed_tree, k, progress) if by_fergus else None
+    )
+    ordering = (
+        None if by_fergus else explain_ordering(model.ordering["all"], completed_tree, k, progress)
+    )
     rows: tuple[RealizerSentence, ...]
-    rows = (RealizerSentence(MODEL, None, made.texts()[0]),)  # the file has fewer words
+    rows = (RealizerSentence(MODEL, None, realized.texts()[0]),)  # the file has fewer words
     forms: list[WordForm] = []
-    if made.lemmas is not None:
-        rows = rows_from_lemmas(MODEL, made.lemmas.inflection, made.lemmas.forms)
-        forms = _forms(made.lemmas, made.found)
-        ordering = ordering and with_sentences(ordering, made.lemmas.forms)
-        made = _with_words(made, made.lemmas.best)
+    if realized.lemmas is not None:
+        rows = rows_from_lemmas(MODEL, realized.lemmas.inflection, realized.lemmas.forms)
+        forms = _forms(realized.lemmas, realized.found)
+        ordering = ordering and replace_sentences(ordering, realized.lemmas.forms)
+        realized = _with_words(realized, realized.lemmas.best)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}
     settings |= {"complete": ",".join(complete)} | ({"keep": ",".join(keep)} if keep else {})
@@ -489,12 +504,12 @@ def explain_content_words(
         name=treebank.name,
         rows=rows,
         settings=settings,
-        notes=(*fallback, *note_unseen_labels(model, labels_of_content(given, inputs))),
+        notes=(*fallback, *note_unseen_labels(model, labels_of_content(treebank_of_tree, inputs))),
         number=tree + 1,
-        tree=made.found.inserted.trees,
+        tree=realized.found.inserted.trees,
         supertags=supertags,
         ordering=ordering,
-        completion=explain_completion(made.found, made.content.words),
+        completion=explain_completion(realized.found, realized.content.words),
         inflection=tuple(forms),
     )
 
@@ -504,38 +519,42 @@ def _check_completer(
 ) -> None:
     """Refuse inputs from which the model does not insert words."""
     if inputs == "words":
-        told = f"insertion of {classes_said(slots)} is explained from relations"
-        raise InputError(f"inputs='words': {told}: give --inputs all, relations or lemmas")
+        subject = f"insertion of {name_classes(slots)} is explained from relations"
+        raise InputError(f"inputs='words': {subject}: give --inputs all, relations or lemmas")
     check_completion(model, inputs, slots, realizer)
 
 
-def _one_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
+def _select_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
     """Return one tree of a treebank; refuse it if it lacks what the inputs have."""
     check_labels(treebank, inputs)
     check_tree(treebank, tree)
-    given = some_sentences(treebank, tree, tree + 1)
+    single = slice_sentences(treebank, tree, tree + 1)
     if inputs == "lemmas":
-        return with_lemmas(given)
-    check_forms(given)
-    return given
+        return with_lemmas(single)
+    check_forms(single)
+    return single
 
 
-def _forms(lemmas: ContentLemmas, found: RealizedContent) -> list[WordForm]:
+def _forms(lemmas: ContentLemmas, realized: RealizedContent) -> list[WordForm]:
     """Return the forms that the words of the best order might have, inserted words too."""
-    best = np.array(found.orders[0][0].nodes, dtype=np.int64)
+    best = np.array(realized.orders[0][0].nodes, dtype=np.int64)
     return explain_forms(lemmas.inflection.inflector, lemmas.completed.nodes, best)
 
 
-def _with_words(made: ContentSentences, forms: Mapping[int, str]) -> ContentSentences:
+def _with_words(realized: ContentSentences, forms: Mapping[int, str]) -> ContentSentences:
     """Return the only tree with the forms of its best order."""
-    inserted, words = made.found.inserted, list(made.content.words)
+    inserted, words = realized.found.inserted, list(realized.content.words)
     for node, place in enumerate(inserted.places):
         if place is None:
             words[inserted.trees.places[node]] = forms[node]
-    shown = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
-    fillings, final = dict(made.found.fillings), made.fillings()
-    for j, slot, ways in made.found.choices:
-        if final[slot][j] in (filling for filling, _ in ways):  # else only its form is another
+    tree_with_forms = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
+    fillings, final = dict(realized.found.fillings), realized.fillings()
+    for j, slot, choice_fillings in realized.found.choices:
+        if final[slot][j] in (
+            filling for filling, _ in choice_fillings
+        ):  # else only its form is another
             fillings[slot] = [*fillings[slot][:j], final[slot][j], *fillings[slot][j + 1 :]]
-    found = replace(made.found, inserted=replace(inserted, trees=shown), fillings=fillings)
-    return replace(made, content=replace(made.content, words=words), found=found)
+    content_realized = replace(
+        realized.found, inserted=replace(inserted, trees=tree_with_forms), fillings=fillings
+    )
+    return replace(realized, content=replace(realized.content, words=words), found=content_realized)

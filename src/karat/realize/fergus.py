@@ -13,7 +13,7 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.grammar import (
-    RARE,
+    MAX_RARE_COUNT,
     Grammar,
     Int32s,
     Slots,
@@ -23,7 +23,7 @@ from karat.realize.grammar import (
     stored_grammar,
     suffixes,
 )
-from karat.realize.input_trees import InputTrees, Order, Orders, input_trees
+from karat.realize.input_trees import InputTrees, Orders, WordOrder, input_trees
 from karat.realize.treebank import Treebank
 from karat.storage.schema import check_fields, integer, list_of, real, record, text
 from karat.storage.store import ModelStore, damaged, with_prefix, without_prefix
@@ -51,12 +51,12 @@ class TreeChooser:
     def train(cls, grammar: Grammar, trees: InputTrees, frames: list[Slots]) -> TreeChooser:
         """Count the treelets of a treebank, whose trees have tags and relations."""
         words = grammar.find(trees.words)
-        rare = np.bincount(words)[words] <= RARE
+        rare = np.bincount(words)[words] <= MAX_RARE_COUNT
         labels = grammar.labels(trees.tags, trees.relations)
         columns = words, labels, trees.heads, suffixes(trees.words), trees.offsets
         numbers = frame_numbers(grammar, frames), rare.astype(np.int32)
-        found = _kernel.count_trees(grammar.kernel, *columns, *numbers, trees.places)
-        return cls(grammar, *found)
+        treelet_counts = _kernel.count_trees(grammar.kernel, *columns, *numbers, trees.places)
+        return cls(grammar, *treelet_counts)
 
     def columns(
         self, trees: InputTrees
@@ -74,9 +74,11 @@ class TreeChooser:
 
     def choose_best(self, trees: InputTrees, tree: int, k: int) -> list[Supertags]:
         """Return the k best supertaggings of one tree, the best first."""
-        one = trees.choose([tree])
-        labels, frames, slots, scores, _ = _kernel.choose_trees(self.kernel, *self.columns(one), k)
-        n = len(one.words)
+        single = trees.choose([tree])
+        labels, frames, slots, scores, _ = _kernel.choose_trees(
+            self.kernel, *self.columns(single), k
+        )
+        n = len(single.words)
         parts = [slice(i * n, (i + 1) * n) for i in range(len(scores))]
         return [
             Supertags(labels[p], frames[p], slots[p], scores[i : i + 1])
@@ -91,7 +93,7 @@ BATCH = 256
 
 
 @dataclass(frozen=True)
-class Weights:
+class LpWeights:
     """Weights of the parts of the score, and limits of the search.
 
     A lattice keeps `width` states a level, and arcs whose best path is at most `margin` worse than
@@ -105,13 +107,13 @@ class Weights:
     margin: float = 8.0
     beam: int = 10
 
-    def wider(self, k: int) -> Weights:
+    def wider(self, k: int) -> LpWeights:
         """Return the limits for k sentences instead of one: worse arcs, and more hypotheses."""
         if k == 1:
             return self
         return replace(self, margin=2 * self.margin, beam=max(self.beam, 4 * k) if self.beam else 0)
 
-    def unlimited(self) -> Weights:
+    def unlimited(self) -> LpWeights:
         """Return the weights with limits that leave nothing out of a lattice."""
         return replace(self, width=1 << 20, margin=1e300, beam=0)
 
@@ -122,8 +124,8 @@ class Weights:
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
     """Train a model of the sentences of a treebank, cut into words as it has them."""
-    whole = trees.without_spaces()
-    sentences = [whole.sentence(i, whole.reference(i)) for i in range(len(whole))]
+    spaceless = trees.without_spaces()
+    sentences = [spaceless.sentence(i, spaceless.reference(i)) for i in range(len(spaceless))]
     return LanguageModel.train(sentences, order, tok="none")
 
 
@@ -134,15 +136,15 @@ def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     return model.find(vocab)[ids]
 
 
-def batched(
+def realize_in_batches(
     order: Callable[[InputTrees], Orders], trees: InputTrees, k: int, progress: Progress
 ) -> Orders:
     """Return what `order` makes of all trees, of which it is given few at a time."""
-    found: Orders = []
-    for part in small_batches(trees, max(BATCH // k, 1)):
-        found += order(part)
-        progress(len(found), len(trees), "realising")
-    return found
+    all_orders: Orders = []
+    for batch in small_batches(trees, max(BATCH // k, 1)):
+        all_orders += order(batch)
+        progress(len(all_orders), len(trees), "realising")
+    return all_orders
 
 
 def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
@@ -151,20 +153,20 @@ def small_batches(trees: InputTrees, size: int) -> Iterator[InputTrees]:
         yield trees.choose(range(start, min(start + size, len(trees))))
 
 
-def as_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
+def to_orders(trees: InputTrees, nodes: NDArray[np.int32], scores: Floats, starts: Ints) -> Orders:
     """Return the kernel's flat answer tree by tree; those of tree i begin at `starts[i]`."""
-    found, at = [], 0
-    sizes, listed, said = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
+    all_orders, start = [], 0
+    sizes, node_list, score_list = np.diff(trees.offsets).tolist(), nodes.tolist(), scores.tolist()
     for tree, size in enumerate(sizes):
         orders = []
         for i in range(int(starts[tree]), int(starts[tree + 1])):
-            orders.append(Order(tuple(listed[at : at + size]), said[i]))
-            at += size
-        found.append(orders)
-    return found
+            orders.append(WordOrder(tuple(node_list[start : start + size]), score_list[i]))
+            start += size
+        all_orders.append(orders)
+    return all_orders
 
 
-WEIGHTS = Weights(margin=1000.0)
+WEIGHTS = LpWeights(margin=1000.0)
 """Every order within a side stays in the lattice: only the language model ranks them."""
 
 
@@ -180,14 +182,14 @@ class LeftRight:
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree."""
-        return batched(partial(self._best, k=k), trees, k, progress)
+        return realize_in_batches(partial(self._best, k=k), trees, k, progress)
 
     def _best(self, trees: InputTrees, k: int) -> Orders:
         words = self.grammar.find(trees.words)
         tables = self.keys, self.counts, words, trees.heads, trees.offsets
         search = self.lm.kernel, lm_words(self.lm, trees), WEIGHTS.wider(k).values(), k
         nodes, scores, _, starts = _kernel.linearize_left_right(*tables, *search)
-        return as_orders(trees, nodes, scores, starts)
+        return to_orders(trees, nodes, scores, starts)
 
 
 def train_left_right(
@@ -198,9 +200,9 @@ def train_left_right(
     nodes = np.flatnonzero(mothers >= 0)
     words, above = grammar.find(trees.words), mothers[nodes]
     left = trees.places[nodes] < trees.places[above]
-    found = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
+    side_counts = _kernel.count_sides(words[nodes], words[above], left.astype(np.int32))
     name = "LR, random trees" if random_trees else "LR, real trees"
-    return LeftRight(name, grammar, lm, *found)
+    return LeftRight(name, grammar, lm, *side_counts)
 
 
 def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
@@ -216,8 +218,8 @@ def _random_mothers(trees: InputTrees) -> NDArray[np.int64]:
     return mothers
 
 
-DEFAULT = Weights()
-WIDEST = 1_000_000
+DEFAULT_WEIGHTS = LpWeights()
+MAX_WIDTH = 1_000_000
 """States and hypotheses that a stored model may ask for."""
 
 
@@ -232,7 +234,7 @@ class Fergus:
     lm: LanguageModel
     baselines: tuple[LeftRight, ...]
     """LR counted in random trees, as in the paper, and in real ones."""
-    weights: Weights = DEFAULT
+    weights: LpWeights = DEFAULT_WEIGHTS
 
     @property
     def language_model(self) -> LanguageModel:
@@ -245,7 +247,7 @@ class Fergus:
         treebank: Treebank,
         *,
         order: int = ORDER,
-        weights: Weights | None = None,
+        weights: LpWeights | None = None,
         progress: Progress = silent,
     ) -> Fergus:
         """Extract the grammar and count its treelets; train the n-gram model beside it."""
@@ -262,7 +264,7 @@ class Fergus:
             train_left_right(grammar, trees, lm, random_trees=random) for random in (True, False)
         )
         progress(4, 4, "trained")
-        return cls(chooser, lm, baselines, weights or DEFAULT)
+        return cls(chooser, lm, baselines, weights or DEFAULT_WEIGHTS)
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first."""
@@ -270,7 +272,7 @@ class Fergus:
         def order(part: InputTrees) -> Orders:
             return self.linearize(part, self.chooser.choose(part), k)
 
-        return batched(order, trees, k, progress)
+        return realize_in_batches(order, trees, k, progress)
 
     def linearize(self, trees: InputTrees, supertags: Supertags, k: int = 1) -> Orders:
         """Return the k best orders of trees whose supertags are chosen."""
@@ -283,26 +285,26 @@ class Fergus:
         words, _, heads, ends, offsets = self.chooser.columns(trees)
         tagged = words, supertags.labels, heads, ends, offsets, supertags.frames, supertags.slots
         search = self.lm.kernel, lm_words(self.lm, trees), self.weights.wider(k).values(), k
-        found = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
-        nodes, scores, parts, starts = found
-        return as_orders(trees, nodes, scores, starts), parts
+        linearized = _kernel.linearize_tagged(self.chooser.kernel, *tagged, *search)
+        nodes, scores, parts, starts = linearized
+        return to_orders(trees, nodes, scores, starts), parts
 
     def about(self) -> dict[str, Any]:
         """Return the description of the model in a store."""
-        said = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
+        description = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
         names = [baseline.name for baseline in self.baselines]
-        return said | {"lm": self.lm.about, "left_right": names}
+        return description | {"lm": self.lm.about, "left_right": names}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model in a store."""
-        found = dict(self.chooser.grammar.arrays)
-        found |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
+        arrays = dict(self.chooser.grammar.arrays)
+        arrays |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
         for i, baseline in enumerate(self.baselines):
-            found |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
-        return found | with_prefix("lm_", self.lm.arrays)
+            arrays |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
+        return arrays | with_prefix("lm_", self.lm.arrays)
 
 
-_LIMITS = {"width": integer(1, WIDEST), "beam": integer(0, WIDEST)}
+_LIMITS = {"width": integer(1, MAX_WIDTH), "beam": integer(0, MAX_WIDTH)}
 _WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
 _ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": list_of(text, 1)})
 """The description of a model, beside those of its grammar and its language model."""
@@ -317,7 +319,7 @@ def stored_fergus(store: ModelStore) -> Fergus:
         lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
         lm.check_finite(store.name)
         check_fields(store.about, _ABOUT)
-        weights = Weights(**store.about["weights"])
+        weights = LpWeights(**store.about["weights"])
         names = store.about["left_right"]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, str(error)) from error

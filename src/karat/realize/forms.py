@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 START = -1
-SEVERAL = 3
+MIN_SEVERAL_EDITS = 3
 """Characters, changed on both sides, that may be several changes."""
 Edit = tuple[tuple[int, str, str], ...]
 """Place, what is taken away and what is put there; from the first place to the last."""
@@ -28,10 +28,10 @@ def edit_between(lemma: str, form: str) -> Edit:
     begin = common_beginning(lemma, form)
     end = common_beginning(lemma[begin:][::-1], form[begin:][::-1])
     old, new = lemma[begin : len(lemma) - end], form[begin : len(form) - end]
-    if min(len(old), len(new)) < SEVERAL:
+    if min(len(old), len(new)) < MIN_SEVERAL_EDITS:
         return (_at(lemma, begin, begin + len(old), new),)
     matcher = SequenceMatcher(None, lemma, form, autojunk=False)
-    changed = [one for one in matcher.get_opcodes() if one[0] != "equal"]
+    changed = [opcode for opcode in matcher.get_opcodes() if opcode[0] != "equal"]
     return tuple(_at(lemma, i, j, form[a:b]) for _, i, j, a, b in changed)
 
 
@@ -46,7 +46,7 @@ def _at(lemma: str, begin: int, end: int, new: str) -> tuple[int, str, str]:
     return START if at_start else len(lemma) - end, lemma[begin:end], new
 
 
-def edited(lemma: str, edit: Edit) -> str | None:
+def apply_edit(lemma: str, edit: Edit) -> str | None:
     """Return the form that an edit makes of a lemma; nothing if it does not fit."""
     parts, done = [], 0
     for place, old, new in edit:
@@ -58,12 +58,12 @@ def edited(lemma: str, edit: Edit) -> str | None:
     return "".join([*parts, lemma[done:]]) or None
 
 
-LONGEST, LAST_DIGITS = 5, 3
+MAX_SUFFIX, LAST_DIGITS = 5, 3
 """Characters of a suffix; `^` stands for the beginning of the lemma, `0` for any digit."""
-SUPPORT = 2
-LEAST = 0.3
+MIN_TYPES = 2
+MIN_RULE_PROBABILITY = 0.3
 """Probability of a rule that is used; slips of the pen have rules that are less probable."""
-SHARE = 0.2
+MIN_TYPE_SHARE = 0.2
 """Share of the types that must speak for a form that is not the best."""
 _DIGIT = re.compile(r"\d")
 
@@ -87,12 +87,12 @@ def suffixes(lemma: str) -> Iterator[str]:
 
     Lemmas with digits are looked for by their whole shape, with and without the last digits.
     """
-    whole = f"^{lemma}"
-    shape = _DIGIT.sub("0", whole)
-    if shape != whole:
-        yield shape[:-LAST_DIGITS] + whole[-LAST_DIGITS:]
+    marked = f"^{lemma}"
+    shape = _DIGIT.sub("0", marked)
+    if shape != marked:
+        yield shape[:-LAST_DIGITS] + marked[-LAST_DIGITS:]
         yield shape
-    yield from (shape[len(shape) - n :] for n in range(min(LONGEST, len(shape)), -1, -1))
+    yield from (shape[len(shape) - n :] for n in range(min(MAX_SUFFIX, len(shape)), -1, -1))
 
 
 class SuffixRules:
@@ -104,46 +104,48 @@ class SuffixRules:
     @classmethod
     def learn(cls, types: Iterable[tuple[str, tuple[Label, ...], str]]) -> SuffixRules:
         """Learn from lemmas, each with its labels, the narrowest first, and its form."""
-        found = cls()
+        rules = cls()
         for lemma, labels, form in types:
             edit = edit_between(lemma, form)
             for suffix in set(suffixes(lemma)):
                 for label in labels:
-                    found._edits[label, suffix][edit] += 1
-        return found
+                    rules._edits[label, suffix][edit] += 1
+        return rules
 
     def guess(self, lemma: str, labels: tuple[Label, ...]) -> Guess:
         """Return the forms of a lemma; the lemma itself if no rule is probable."""
         for label in labels:
             for suffix in suffixes(lemma):
-                known = self._edits.get((label, suffix), Counter())
-                if known.total() >= SUPPORT and (found := _most_probable(lemma, known)):
-                    if found.probability >= LEAST:
-                        return found._replace(suffix=suffix)
+                edits = self._edits.get((label, suffix), Counter())
+                if edits.total() >= MIN_TYPES and (guess := _most_probable(lemma, edits)):
+                    if guess.probability >= MIN_RULE_PROBABILITY:
+                        return guess._replace(suffix=suffix)
                     break
         return Guess({lemma: 0}, 0.0)
 
 
 def _most_probable(lemma: str, edits: Counter[Edit]) -> Guess | None:
     """Return the forms that the most frequent edits make of a lemma, if any of them fits."""
-    total, found = edits.total(), dict[str, int]()
+    total, types_of_form = edits.total(), dict[str, int]()
     for edit, times in sorted(edits.items(), key=lambda one: (-one[1], one[0])):
-        if form := edited(lemma, edit):
-            found.setdefault(form, times)
-    if not found:
+        if form := apply_edit(lemma, edit):
+            types_of_form.setdefault(form, times)
+    if not types_of_form:
         return None
-    best = max(found.values())
+    best = max(types_of_form.values())
     forms = {
-        form: times for form, times in found.items() if times == best or times >= SHARE * total
+        form: times
+        for form, times in types_of_form.items()
+        if times == best or times >= MIN_TYPE_SHARE * total
     }
     return Guess(forms, best / (total + 1))
 
 
-MOST_DIFFERENT = 3
+MAX_DIFFERENCES = 3
 """Features in which a cell may differ from one whose forms it takes."""
 UNSEEN = 0.05
 """Probability that cells have the same form whose differences were never seen."""
-LEAST_SHARE = 0.02
+MIN_FORM_SHARE = 0.02
 """A form that is seen once, and more rarely than this share, is a slip."""
 SURE = 0.95
 """Share of a form's occurrences that must be of one lemma, for the form to tell the lemma."""
@@ -182,7 +184,7 @@ Forms = Mapping[str, int]
 """Forms, and how often each was seen; if they are guessed, how many types speak for each."""
 
 
-class Source(NamedTuple):
+class FormSource(NamedTuple):
     """Forms of a cell, and where they come from: `seen`, `similar`, `rule`, `lemma` or `inserted`.
 
     `detail` tells which tags and features they were seen with, or the suffix of the rule.
@@ -217,11 +219,11 @@ class FormTable:
     @cached_property
     def _usual(self) -> dict[tuple[str, str], str]:
         """Form and UPOS -> the XPOS that they were seen with most often."""
-        seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        tag_counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for cell, forms in self.counts.items():
             for form, n in forms.items():
-                seen[form, cell.upos][cell.xpos] += n
-        return {key: most_frequent(tags) for key, tags in seen.items()}
+                tag_counts[form, cell.upos][cell.xpos] += n
+        return {key: most_frequent(tags) for key, tags in tag_counts.items()}
 
     def usual_tags(self, form: str, upos: str) -> str:
         """Return UPOS and the most frequent XPOS of a form, as one text."""
@@ -230,27 +232,27 @@ class FormTable:
     @cached_property
     def _cells_of_forms(self) -> dict[tuple[str, str], Cell]:
         """Form and UPOS -> the cell that it was seen with most often, if its lemma is sure."""
-        seen: dict[tuple[str, str], Counter[Cell]] = defaultdict(Counter)
+        cell_counts: dict[tuple[str, str], Counter[Cell]] = defaultdict(Counter)
         for cell, forms in self.counts.items():
             for form, n in forms.items():
-                seen[form, cell.upos][cell] += n
-        found = {}
-        for key, cells in seen.items():
+                cell_counts[form, cell.upos][cell] += n
+        best_cells = {}
+        for key, cells in cell_counts.items():
             best = min(cells, key=lambda cell: (-cells[cell], cell))
             of_lemma = sum(n for cell, n in cells.items() if cell.lemma == best.lemma)
             if of_lemma >= SURE * cells.total():
-                found[key] = best
-        return found
+                best_cells[key] = best
+        return best_cells
 
     def cell_of(self, form: str, upos: str) -> Cell | None:
         """Return the cell that a form most probably is of; None if its lemma is not sure."""
         return self._cells_of_forms.get((form, upos))
 
     @classmethod
-    def learn(cls, seen: Iterable[tuple[Cell, str]]) -> FormTable:
+    def learn(cls, occurrences: Iterable[tuple[Cell, str]]) -> FormTable:
         """Count the forms of cells."""
         counts: dict[Cell, Counter[str]] = defaultdict(Counter)
-        for cell, form in seen:
+        for cell, form in occurrences:
             counts[cell][form] += 1
         return cls({cell: _without_slips(forms) for cell, forms in counts.items()})
 
@@ -272,17 +274,19 @@ class FormTable:
         """Return the forms that a cell may have; there is at least one."""
         return self.source(cell).forms
 
-    def source(self, cell: Cell) -> Source:
+    def source(self, cell: Cell) -> FormSource:
         """Return the forms that a cell may have, and where they come from."""
-        known = self._known_part(cell)
-        if known in self.counts:
-            return Source(self.counts[known], "seen")
-        cells = [] if known[1:] in self._tagged else self._completing(known)
+        reduced = self._known_part(cell)
+        if reduced in self.counts:
+            return FormSource(self.counts[reduced], "seen")
+        cells = [] if reduced[1:] in self._tagged else self._completing(reduced)
         if not cells:
-            return self._guess(known)
-        forms = sum((Counter(self.counts[one]) for one in cells), Counter[str]())
-        shared = known if len(cells) > 1 else cells[0]
-        return Source(_without_slips(forms), "similar", shared.tagged)
+            return self._guess(reduced)
+        forms = sum(
+            (Counter(self.counts[completing_cell]) for completing_cell in cells), Counter[str]()
+        )
+        shared = reduced if len(cells) > 1 else cells[0]
+        return FormSource(_without_slips(forms), "similar", shared.tagged)
 
     @cached_property
     def _tagged(self) -> frozenset[tuple[str, ...]]:
@@ -291,13 +295,13 @@ class FormTable:
 
     def _completing(self, cell: Cell) -> list[Cell]:
         """Return all cells of a lemma that have the given tags and features, and more."""
-        given = {*filter(None, cell.features.split("|"))}
+        required = {*filter(None, cell.features.split("|"))}
         return [
             other
             for other in self._cells.get(cell.lemma, ())
             if other.upos == cell.upos
             and cell.xpos in ("", "_", other.xpos)
-            and given <= {*other.features.split("|")}
+            and required <= {*other.features.split("|")}
         ]
 
     def _known_part(self, cell: Cell) -> Cell:
@@ -312,33 +316,33 @@ class FormTable:
     @cached_property
     def _features(self) -> frozenset[tuple[str, str]]:
         """Every UPOS with each of its features, and with none."""
-        found = {(cell.upos, part) for cell in self.counts for part in cell.features.split("|")}
-        return frozenset(found | {(cell.upos, "") for cell in self.counts})
+        pairs = {(cell.upos, part) for cell in self.counts for part in cell.features.split("|")}
+        return frozenset(pairs | {(cell.upos, "") for cell in self.counts})
 
     def guessed(self, cell: Cell) -> Forms:
         """Return the forms that a cell would have if it had not been seen."""
         return self._guess(cell).forms
 
-    def _guess(self, cell: Cell) -> Source:
+    def _guess(self, cell: Cell) -> FormSource:
         """Return the forms of the most similar cell, or of a rule if that is more probable."""
         forms, probability, suffix = self._rules.guess(cell.lemma, cell.labels)
-        found = Source(forms, "lemma") if suffix is None else Source(forms, "rule", suffix)
+        source = FormSource(forms, "lemma") if suffix is None else FormSource(forms, "rule", suffix)
         for other in self._cells.get(cell.lemma, ()):
-            same = self._probability_of_same(cell, other) if other != cell else 0.0
-            if same > probability:
-                probability = same
-                found = Source(self.counts[other], "similar", other.tagged)
-        return found
+            similarity = self._probability_of_same(cell, other) if other != cell else 0.0
+            if similarity > probability:
+                probability = similarity
+                source = FormSource(self.counts[other], "similar", other.tagged)
+        return source
 
     def _probability_of_same(self, cell: Cell, other: Cell) -> float:
         """Return the probability that two cells of a lemma have the same form."""
         different = differences(cell, other)
         if different in self._same:
-            return _share(self._same[different])
-        found = 1.0
-        for one in different:
-            found *= _share(self._same.get((one,), (0, 0)))
-        return found if len(different) <= MOST_DIFFERENT else 0.0
+            return _same_form_share(self._same[different])
+        probability = 1.0
+        for difference in different:
+            probability *= _same_form_share(self._same.get((difference,), (0, 0)))
+        return probability if len(different) <= MAX_DIFFERENCES else 0.0
 
 
 def most_frequent(forms: Forms) -> str:
@@ -347,15 +351,19 @@ def most_frequent(forms: Forms) -> str:
 
 
 def _without_slips(forms: Counter[str]) -> Forms:
-    least = LEAST_SHARE * forms.total()
+    least = MIN_FORM_SHARE * forms.total()
     return {form: n for form, n in sorted(forms.items()) if n > 1 or n >= least}
 
 
 def differences(cell: Cell, other: Cell) -> Differences:
     """Return the features in which two cells of a lemma differ, with their values in order."""
-    mine, its = cell.values, other.values
-    names = sorted(name for name in mine.keys() | its.keys() if mine.get(name) != its.get(name))
-    pairs = ((name, mine.get(name, ""), its.get(name, "")) for name in names)
+    values, other_values = cell.values, other.values
+    names = sorted(
+        name
+        for name in values.keys() | other_values.keys()
+        if values.get(name) != other_values.get(name)
+    )
+    pairs = ((name, values.get(name, ""), other_values.get(name, "")) for name in names)
     upos = cell.upos if cell.upos == other.upos else ""
     return tuple((upos, name, min(a, b), max(a, b)) for name, a, b in pairs)
 
@@ -364,17 +372,17 @@ def _same_forms(
     lemmas: Iterable[list[Cell]], counts: Mapping[Cell, Forms]
 ) -> dict[Differences, tuple[int, int]]:
     """Count pairs of cells with the same form, and all, by the features in which they differ."""
-    same: Counter[Differences] = Counter()
+    n_same: Counter[Differences] = Counter()
     total: Counter[Differences] = Counter()
     for cells in lemmas:
         forms = [most_frequent(counts[cell]) for cell in cells]
         for i, j in combinations(range(len(cells)), 2):
             different = differences(cells[i], cells[j])
             total[different] += 1
-            same[different] += forms[i] == forms[j]
-    return {key: (same[key], n) for key, n in total.items()}
+            n_same[different] += forms[i] == forms[j]
+    return {key: (n_same[key], n) for key, n in total.items()}
 
 
-def _share(counts: tuple[int, int]) -> float:
-    same, total = counts
-    return (same + UNSEEN) / (total + 1)
+def _same_form_share(counts: tuple[int, int]) -> float:
+    n_same, total = counts
+    return (n_same + UNSEEN) / (total + 1)

@@ -23,15 +23,15 @@ from karat.errors import MAX_FIELD_LENGTH, InputError, visible
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completer import Completer
-from karat.realize.completion import Place, RealizedContent, realize_content
+from karat.realize.completion import InsertionPlace, RealizedContent, realize_content
 from karat.realize.content import (
     CLOSED,
     MODALITY,
     MOODS,
     ContentTrees,
     Filling,
+    check_completion_classes,
     content_trees,
-    wanted_slots,
 )
 from karat.realize.inflection import (
     CompletedLemmas,
@@ -43,15 +43,15 @@ from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
     Orders,
-    as_inputs,
-    as_names,
     check_best,
-    check_given,
     check_lengths,
+    check_type,
     input_trees,
+    to_inputs,
+    to_names,
 )
 from karat.realize.model import RealizerModel, RealizerResult, check_orders_lemmas
-from karat.realize.treebank import MISSING, SENTENCES, Treebank, split_into_blocks
+from karat.realize.treebank import MAX_BLOCK_SENTENCES, MISSING, Treebank, split_into_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +65,14 @@ class ContentLemmas:
     @cached_property
     def best(self) -> dict[int, str]:
         """Node -> its form in the best order of its tree, as far as there is one."""
-        found = dict[int, str]()
+        form_of_node = dict[int, str]()
         for node, form in zip(self.forms.nodes.tolist(), self.forms.forms, strict=True):
-            found.setdefault(node, form)
-        return found
+            form_of_node.setdefault(node, form)
+        return form_of_node
 
     def texts(self, detokenise: bool) -> list[str]:
         """Return all orders as sentences with capitals, or as text."""
-        words = self.inflection.capitalised(self.forms)
+        words = self.inflection.capitalise(self.forms)
         if detokenise:
             return self.inflection.texts(self.forms, words)
         return self.forms.sentences(words)
@@ -91,7 +91,9 @@ class ContentSentences:
         if self.lemmas is not None:
             return self.lemmas.texts(detokenise)
         trees = self.found.inserted.trees
-        pairs = ((i, order) for i, few in enumerate(self.found.orders) for order in few)
+        pairs = (
+            (i, order) for i, tree_orders in enumerate(self.found.orders) for order in tree_orders
+        )
         return [trees.sentence(i, order.nodes) for i, order in pairs]
 
     def fillings(self) -> Mapping[str, list[Filling]]:
@@ -106,7 +108,7 @@ class ContentSentences:
         return filled
 
 
-def _with_form(filling: Filling, place: Place, form: str) -> Filling:
+def _with_form(filling: Filling, place: InsertionPlace, form: str) -> Filling:
     """Return a filling with another form of one of its words."""
     item = list(filling[place.item])
     item[place.part] = item[place.part]._replace(word=form)
@@ -147,10 +149,10 @@ class ContentRealizer:
         inflection = self.model.the_inflection()
         bank = inflection.with_forms(treebank)
         content = content_trees(bank, self.completer.final, lemmas=True)
-        found = self.complete(content, k)
-        made = lemmatize_completed(found.inserted, bank, inflection.inflector.table)
-        lemmas = ContentLemmas(inflection, made, made.forms(inflection, found.orders))
-        return ContentSentences(content, found, lemmas)
+        realized = self.complete(content, k)
+        completed = lemmatize_completed(realized.inserted, bank, inflection.inflector.table)
+        lemmas = ContentLemmas(inflection, completed, completed.forms(inflection, realized.orders))
+        return ContentSentences(content, realized, lemmas)
 
     def complete(self, content: ContentTrees, k: int = 1) -> RealizedContent:
         """Return content words with what was inserted, and their k best orders."""
@@ -158,7 +160,12 @@ class ContentRealizer:
         return realize_content(self.completer, orderer, content, self.slots, k)
 
     def realize_all(
-        self, treebank: Treebank, k: int = 1, *, most: int = SENTENCES, progress: Progress = silent
+        self,
+        treebank: Treebank,
+        k: int = 1,
+        *,
+        most: int = MAX_BLOCK_SENTENCES,
+        progress: Progress = silent,
     ) -> Iterator[tuple[int, ContentSentences]]:
         """Yield the k best sentences of some trees after the other, with the number of the first.
 
@@ -169,13 +176,13 @@ class ContentRealizer:
             progress: function that is called with the progress.
         """
         check_lengths(treebank)
-        for first, some in split_into_blocks(treebank, most):
+        for first, block in split_into_blocks(treebank, most):
             progress(first, len(treebank), "completing")
-            yield first, self.realize(some, k)
+            yield first, self.realize(block, k)
         progress(len(treebank), len(treebank), "completing")
 
 
-NAMED = 5
+MAX_NAMED_LABELS = 5
 """Labels that a note names."""
 AUXILIARY = "Tense[aux]="
 """The feature of content words that stands for the tense or mood of an auxiliary."""
@@ -188,62 +195,62 @@ def labels_of_trees(trees: InputTrees) -> Labels:
     """Return the labels that a realiser of such trees sees."""
     if trees.inputs == "words":
         return {}
-    found: dict[str, Iterable[str]] = {"relation": trees.relations, "UPOS tag": trees.tags}
-    return found | {"XPOS tag": trees.fine, "feature": _features(trees.features)}
+    labels: dict[str, Iterable[str]] = {"relation": trees.relations, "UPOS tag": trees.tags}
+    return labels | {"XPOS tag": trees.fine, "feature": _features(trees.features)}
 
 
 def labels_of_content(treebank: Treebank, inputs: str) -> Labels:
     """Return the labels that the completion of such content words sees."""
-    found: dict[str, Iterable[str]] = {"relation": treebank.relations}
+    labels: dict[str, Iterable[str]] = {"relation": treebank.relations}
     if inputs != "relations":
-        found |= {"UPOS tag": treebank.upos, "feature": _features(treebank.features)}
-    return found | ({"XPOS tag": treebank.xpos} if inputs == "lemmas" else {})
+        labels |= {"UPOS tag": treebank.upos, "feature": _features(treebank.features)}
+    return labels | ({"XPOS tag": treebank.xpos} if inputs == "lemmas" else {})
 
 
 def note_unseen_labels(model: RealizerModel, labels: Labels) -> tuple[str, ...]:
     """Return a note on the labels that the model never saw; none if it saw all."""
-    known, counts, names = _known(model), list[str](), list[str]()
-    for kind in (kind for kind in known if kind in labels):
-        if new := sorted({*labels[kind]} - known[kind] - {"", MISSING}):
+    trained_labels, counts, names = _trained_labels(model), list[str](), list[str]()
+    for kind in (kind for kind in trained_labels if kind in labels):
+        if new := sorted({*labels[kind]} - trained_labels[kind] - {"", MISSING}):
             counts.append(f"{len(new):,} {kind}{'' if len(new) == 1 else 's'}")
             names += new
     if not names:
         return ()
-    several = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    shown = ", ".join(visible(name[:MAX_FIELD_LENGTH]) for name in names[:NAMED])
-    return (f"The input has {several} that the model never saw: {shown}{more}.",)
+    counted = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
+    more = f" and {len(names) - MAX_NAMED_LABELS:,} more" if len(names) > MAX_NAMED_LABELS else ""
+    listed = ", ".join(visible(name[:MAX_FIELD_LENGTH]) for name in names[:MAX_NAMED_LABELS])
+    return (f"The input has {counted} that the model never saw: {listed}{more}.",)
 
 
 def _features(listed: Iterable[str]) -> set[str]:
     return {part for features in {*listed} for part in features.split("|")}
 
 
-def _known(model: RealizerModel) -> dict[str, frozenset[str]]:
+def _trained_labels(model: RealizerModel) -> dict[str, frozenset[str]]:
     """Return all labels of each kind that the model was trained on, if it knows them."""
-    found: dict[str, frozenset[str]] = {}
+    trained: dict[str, frozenset[str]] = {}
     if model.fergus is not None:
         grammar = model.fergus.chooser.grammar
-        found = {"relation": frozenset(grammar.relations), "UPOS tag": frozenset(grammar.tags)}
+        trained = {"relation": frozenset(grammar.relations), "UPOS tag": frozenset(grammar.tags)}
     elif "words" in model.ordering:
         guessed = model.ordering["words"].labeller.classifiers[0].names
         kinds = {"relation": "relations", "UPOS tag": "tags"}
-        found = {kind: frozenset(guessed[name]) for kind, name in kinds.items()}
+        trained = {kind: frozenset(guessed[name]) for kind, name in kinds.items()}
     if model.inflection is not None:
         cells = model.inflection.inflector.table.counts
         features = _features(cell.features for cell in cells)
         values = {part.partition("=")[2] for part in features if part.startswith("Tense=")}
         tenses = {f"{AUXILIARY}{value}" for value in {*values, *MOODS, *MODALITY.values()}}
-        found.setdefault("UPOS tag", frozenset(cell.upos for cell in cells))
-        found["XPOS tag"] = frozenset(cell.xpos for cell in cells)
-        found["feature"] = frozenset(features | tenses | {CLOSED})
-    return found
+        trained.setdefault("UPOS tag", frozenset(cell.upos for cell in cells))
+        trained["XPOS tag"] = frozenset(cell.xpos for cell in cells)
+        trained["feature"] = frozenset(features | tenses | {CLOSED})
+    return trained
 
 
 COMMA = ","
 FINAL = (".", "?", "!")
 
-READ_OUT = frozenset("#%&/@§¶‰")
+SPOKEN_SYMBOLS = frozenset("#%&/@§¶‰")
 """Symbols that Unicode counts as punctuation: `and`, `percent`, `at` and the like."""
 
 
@@ -285,21 +292,25 @@ def realize_trees(
         detokenise: for trees of lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("trees", trees, InputTrees)
+    check_type("model", model, RealizerModel)
+    check_type("trees", trees, InputTrees)
     check_best("n_best", n_best)
     check_detokenise(detokenise, trees.inputs)
     orders = model.best(trees.inputs, realizer).realize(trees, n_best, progress=progress)
     lm = model.language_model(trees.inputs, realizer) if punctuation else None
     if trees.inputs == "lemmas":
         forms = model.lemma_realizer().forms(trees, orders)
-        sizes, texts = _written(model.the_inflection(), forms, lm, detokenise)
+        sizes, texts = _write_forms(model.the_inflection(), forms, lm, detokenise)
     else:
-        texts = [trees.sentence(i, order.nodes) for i, few in enumerate(orders) for order in few]
+        texts = [
+            trees.sentence(i, order.nodes)
+            for i, tree_orders in enumerate(orders)
+            for order in tree_orders
+        ]
         marked = punctuate(lm, texts) if lm else texts
         pairs = zip(marked, texts, strict=True)
         sizes, texts = [after.count(" ") - before.count(" ") for after, before in pairs], marked
-    rows = _ranked(orders, texts)
+    rows = _rank_rows(orders, texts)
     inserted = sum(size for row, size in zip(rows, sizes, strict=True) if row.rank == 1)
     settings: dict[str, object] = {"inputs": trees.inputs, "n_best": n_best}
     settings["realizer"] = model.chosen(trees.inputs, realizer)
@@ -342,13 +353,13 @@ def generate_sentences(
         detokenise: for lemmas, write text: capitals, and spaces as the treebank has them.
         progress: function that is called with the progress.
     """
-    check_given("model", model, RealizerModel)
-    check_given("treebank", treebank, Treebank)
+    check_type("model", model, RealizerModel)
+    check_type("treebank", treebank, Treebank)
     check_best("n_best", n_best)
-    complete, keep = as_names("complete", complete), as_names("keep", keep)
-    slots = wanted_slots(complete, keep)
+    complete, keep = to_names("complete", complete), to_names("keep", keep)
+    slots = check_completion_classes(complete, keep)
     _check_options(inputs, complete, keep)
-    bank = as_inputs(treebank, inputs)
+    bank = to_inputs(treebank, inputs)
     if not complete or (_marks_alone(complete, keep, inputs) and not model.completes(inputs)):
         trees, marks = input_trees(bank, inputs), bool(complete)
         more: dict[str, Any] = {"detokenise": detokenise, "progress": progress}
@@ -359,7 +370,7 @@ def generate_sentences(
     inserted = 0
     content_realizer = ContentRealizer(model, inputs, slots, realizer)
     for first, block in content_realizer.realize_all(bank, n_best, progress=progress):
-        rows += _ranked(block.found.orders, block.texts(detokenise), first)
+        rows += _rank_rows(block.found.orders, block.texts(detokenise), first)
         inserted += int((block.found.inserted.sources < 0).sum())
     settings: dict[str, object] = {"inputs": inputs, "n_best": n_best}
     settings |= {"realizer": model.chosen("all", realizer), "complete": ",".join(complete)}
@@ -399,16 +410,22 @@ def check_detokenise(detokenise: bool, inputs: str) -> None:
         )
 
 
-def _ranked(orders: Orders, texts: Sequence[str], first: int = 0) -> tuple[RealizedSentence, ...]:
+def _rank_rows(
+    orders: Orders, texts: Sequence[str], first: int = 0
+) -> tuple[RealizedSentence, ...]:
     """Return a row for the text of every order of every tree; the first tree has a number."""
-    pairs = [(i, rank, o) for i, few in enumerate(orders, first) for rank, o in enumerate(few, 1)]
+    pairs = [
+        (i, rank, o)
+        for i, tree_orders in enumerate(orders, first)
+        for rank, o in enumerate(tree_orders, 1)
+    ]
     return tuple(
         RealizedSentence(i + 1, rank, order.score, text)
         for (i, rank, order), text in zip(pairs, texts, strict=True)
     )
 
 
-def _written(
+def _write_forms(
     inflection: Inflection, forms: OrderedForms, lm: LanguageModel | None, detokenise: bool
 ) -> tuple[list[int], list[str]]:
     """Return ordered forms as sentences with capitals; with a language model, punctuated.
@@ -418,24 +435,24 @@ def _written(
     before = np.diff(forms.starts)
     if lm is not None:
         tag = partial(inflection.inflector.table.usual_tags, upos="PUNCT")
-        forms = forms.with_marks(partial(_punctuated, lm), tag)
-    words = inflection.capitalised(forms)
+        forms = forms.with_marks(partial(_punctuate_words, lm), tag)
+    words = inflection.capitalise(forms)
     texts = inflection.texts(forms, words) if detokenise else forms.sentences(words)
     return (np.diff(forms.starts) - before).tolist(), texts
 
 
 def punctuate(lm: LanguageModel, sentences: Sequence[str]) -> list[str]:
     """Put the punctuation that they lack into sentences."""
-    return [" ".join(_punctuated(lm, sentence.split(" "))) for sentence in sentences]
+    return [" ".join(_punctuate_words(lm, sentence.split(" "))) for sentence in sentences]
 
 
-def _punctuated(lm: LanguageModel, words: list[str]) -> list[str]:
+def _punctuate_words(lm: LanguageModel, words: list[str]) -> list[str]:
     if any(is_punctuation(word) for word in words):
         return words
-    words = _best(lm, [[*words, mark] for mark in FINAL])
+    words = _likeliest(lm, [[*words, mark] for mark in FINAL])
     while True:
         places = [i for i in range(1, len(words) - 1) if COMMA not in words[i - 1 : i + 1]]
-        better = _best(lm, [words, *([*words[:i], COMMA, *words[i:]] for i in places)])
+        better = _likeliest(lm, [words, *([*words[:i], COMMA, *words[i:]] for i in places)])
         if better == words:
             return words
         words = better
@@ -444,10 +461,10 @@ def _punctuated(lm: LanguageModel, words: list[str]) -> list[str]:
 def is_punctuation(word: str) -> bool:
     """Return whether a word is made of marks of punctuation alone."""
     plain = unicodedata.normalize("NFKC", word)
-    return all(unicodedata.category(c).startswith("P") and c not in READ_OUT for c in plain)
+    return all(unicodedata.category(c).startswith("P") and c not in SPOKEN_SYMBOLS for c in plain)
 
 
-def _best(lm: LanguageModel, choices: list[list[str]]) -> list[str]:
+def _likeliest(lm: LanguageModel, choices: list[list[str]]) -> list[str]:
     """Return the likeliest choice; of equal ones the first."""
     scores = lm.score([" ".join(words) for words in choices], threads=1)
     return choices[int(np.argmax(scores))]

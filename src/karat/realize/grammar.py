@@ -31,15 +31,15 @@ _SUBJECTS = {f"{kind}{more}" for kind in ("nsubj", "csubj") for more in ("", ":p
 ARGUMENTS = frozenset({*_SUBJECTS, "obj", "iobj", "ccomp", "xcomp", "expl"})
 """The relations that fill slots of a frame; all others adjoin."""
 
-MOST_SLOTS = 6
+MAX_SLOTS = 6
 FREE = -1
 OTHER = "_"
 """The stand-in for a tag or relation that the treebank does not have."""
 
-OPEN = 20
+MIN_OPEN_COUNT = 20
 """Labels seen less often are not tried for words that were never seen."""
 
-RARE = 4
+MAX_RARE_COUNT = 4
 """Words seen no more often tell what unknown words are like."""
 
 Slots = tuple[tuple[str, int], ...]
@@ -96,12 +96,12 @@ class Grammar:
         """Return the numbers of labels; an unknown tag or relation counts as `OTHER`."""
         tag_number = {tag: i for i, tag in enumerate(self.tags)}
         number = {relation: i for i, relation in enumerate(self.relations)}
-        found = [
+        numbers = [
             tag_number.get(tag, len(tag_number) - 1) * len(number)
             + number.get(relation, len(number) - 1)
             for tag, relation in zip(tags, relations, strict=True)
         ]
-        return np.array(found, dtype=np.int32)
+        return np.array(numbers, dtype=np.int32)
 
     def label(self, number: int) -> tuple[str, str]:
         """Return the tag and the relation of a label."""
@@ -112,21 +112,21 @@ class Grammar:
         """Return the numbers of words, -1 for those the treebank does not have."""
         vocab = _kernel.Vocab()
         ids = vocab.add(list(words))
-        found: Int32s = self.words.find(vocab)[ids]
-        return found
+        word_numbers: Int32s = self.words.find(vocab)[ids]
+        return word_numbers
 
     def supertags(self) -> list[Supertag]:
         """Return all supertags, the most frequent first."""
         columns = (self.arrays[f"supertag_{name}"].tolist() for name in _COLUMNS)
-        found = []
+        supertags = []
         for label, frame, times, left in zip(*columns, strict=True):
             tag, relation = self.label(label)
             kind = "argument" if relation in ARGUMENTS else "adjunct"
             text = frame_text(self.frames[frame] if frame >= 0 else ())
             share = None if relation == "root" else left / times
             kind = "initial" if relation == "root" else kind
-            found.append(Supertag(tag, relation, kind, text, times, share))
-        return found
+            supertags.append(Supertag(tag, relation, kind, text, times, share))
+        return supertags
 
     def about(self) -> dict[str, Any]:
         """Return what is stored as text."""
@@ -149,25 +149,25 @@ def stored_grammar(store: ModelStore) -> Grammar:
         schema.check_fields(about, ABOUT)
         columns = _columns(about)
         schema.check_arrays(store.arrays, columns)
-        found = Grammar(
+        grammar = Grammar(
             tuple(about["tags"]),
             tuple(about["relations"]),
             tuple(tuple((r, side) for r, side in frame) for frame in about["frames"]),
             tuple(tuple(row) for row in about["tag_frames"]),
             {name: store.arrays[name] for name in columns},
         )
-        len(found.words)  # which checks them
-        return found
+        len(grammar.words)  # which checks them
+        return grammar
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(store.name, f"its grammar: {error}") from error
 
 
-def _slot(value: object, where: str) -> None:
+def _slot(value: object, location: str) -> None:
     """Check that a value is a relation, and 0 or 1 for its side."""
     if not isinstance(value, list) or len(value) != 2:
-        raise ValueError(f"{where}: found {quoted(value)}, expected a relation and a side")
-    schema.text(value[0], where)
-    integer(0, 1)(value[1], where)
+        raise ValueError(f"{location}: found {quoted(value)}, expected a relation and a side")
+    schema.text(value[0], location)
+    integer(0, 1)(value[1], location)
 
 
 ABOUT = schema.record(
@@ -198,14 +198,14 @@ def _columns(about: Mapping[str, Any]) -> dict[str, ModelLayout]:
 
 def gold_frames(trees: InputTrees) -> list[Slots]:
     """Return the frame of every node, as its treelet stands in the treebank."""
-    found: list[list[tuple[int, str, int]]] = [[] for _ in trees.words]
+    slots_of_node: list[list[tuple[int, str, int]]] = [[] for _ in trees.words]
     mothers = trees.mothers().tolist()
     places = trees.places.tolist()
     for node, (mother, relation) in enumerate(zip(mothers, trees.relations, strict=True)):
         if mother >= 0 and relation in ARGUMENTS:
             side = int(places[node] > places[mother])
-            found[mother].append((places[node], relation, side))
-    return [tuple((r, side) for _, r, side in sorted(slots)) for slots in found]
+            slots_of_node[mother].append((places[node], relation, side))
+    return [tuple((r, side) for _, r, side in sorted(slots)) for slots in slots_of_node]
 
 
 def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
@@ -214,9 +214,9 @@ def extract_grammar(trees: InputTrees, frames: Sequence[Slots]) -> Grammar:
         raise InputError(f"{trees.name}: no tags: expected a treebank with UPOS and DEPREL")
     tags = (*sorted(set(trees.tags) - {OTHER}), OTHER)
     relations = (*sorted({*trees.relations, "root"} - {OTHER}), OTHER)
-    seen = Counter(frames)
-    kept = [f for f, n in seen.items() if f and n > 1 and len(f) <= MOST_SLOTS]
-    ordered = ((), *sorted(kept, key=lambda f: (-seen[f], f)))
+    frame_counts = Counter(frames)
+    frequent = [f for f, n in frame_counts.items() if f and n > 1 and len(f) <= MAX_SLOTS]
+    ordered = ((), *sorted(frequent, key=lambda f: (-frame_counts[f], f)))
     number = {frame: i for i, frame in enumerate(ordered)}
     by_tag: dict[str, set[int]] = {tag: {0} for tag in tags}
     for tag, frame in zip(trees.tags, frames, strict=True):
@@ -233,11 +233,16 @@ def _word_arrays(words: Sequence[str], labels: Int32s) -> dict[str, NDArray[Any]
     counts: dict[str, Counter[int]] = {}
     for word, label in zip(words, labels.tolist(), strict=True):
         counts.setdefault(word, Counter())[label] += 1
-    listed = sorted(counts)
-    many = (counts[word] for word in listed)
-    offsets, values = _rows([sorted(few, key=lambda label: (-few[label], label)) for few in many])
+    sorted_words = sorted(counts)
+    all_counts = (counts[word] for word in sorted_words)
+    offsets, values = _rows(
+        [
+            sorted(label_counts, key=lambda label: (-label_counts[label], label))
+            for label_counts in all_counts
+        ]
+    )
     vocab = _kernel.Vocab()
-    vocab.add(listed)
+    vocab.add(sorted_words)
     return word_arrays(vocab, "words") | {"label_offsets": offsets, "labels": values}
 
 
@@ -250,10 +255,10 @@ def _supertag_arrays(trees: InputTrees, labels: Int32s, frames: Int32s) -> dict[
     ranked = sorted(counts, key=lambda key: (-counts[key], key))
     rows = [(*key, counts[key], lefts[key]) for key in ranked]
     columns = np.array(rows, dtype=np.int32).reshape(-1, 4)
-    found = {f"supertag_{name}": columns[:, i].copy() for i, name in enumerate(_COLUMNS)}
-    seen, times = np.unique(labels, return_counts=True)
-    often = seen[times >= min(OPEN, int(times.max()))]
-    return found | {"open": often.astype(np.int32)}
+    arrays = {f"supertag_{name}": columns[:, i].copy() for i, name in enumerate(_COLUMNS)}
+    distinct, times = np.unique(labels, return_counts=True)
+    open_labels = distinct[times >= min(MIN_OPEN_COUNT, int(times.max()))]
+    return arrays | {"open": open_labels.astype(np.int32)}
 
 
 def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Int32s:
@@ -264,14 +269,14 @@ def frame_numbers(grammar: Grammar, frames: Iterable[Slots]) -> Int32s:
 
 def suffixes(words: Sequence[str]) -> Int32s:
     """Return three numbers a word that unknown words are guessed by, the most specific first."""
-    known = {}
+    hashes = {}
     for word in set(words):
         plain = re.sub(r"\d", "0", word)
         shape = re.sub(r"(.)\1+", r"\1", re.sub(r"[^\W\d_]", "a", plain))[:8]
         texts = (f"3 {plain[-3:]}", f"2 {plain[-2:]} {shape}", f"1 {shape}")
         encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
-        known[word] = [zlib.crc32(data) & 0x7FFFFFFF for data in encoded]
-    return np.array([known[word] for word in words], dtype=np.int32).reshape(-1)
+        hashes[word] = [zlib.crc32(data) & 0x7FFFFFFF for data in encoded]
+    return np.array([hashes[word] for word in words], dtype=np.int32).reshape(-1)
 
 
 def _rows(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], Int32s]:

@@ -10,7 +10,7 @@ from karat import __version__
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
-from karat.realize.completion import InsertedTrees, Place
+from karat.realize.completion import InsertedTrees, InsertionPlace
 from karat.realize.content import CLASSES
 from karat.realize.forms import Cell, FormTable
 from karat.realize.inflector import Inflector, Nodes, train_inflector
@@ -18,10 +18,10 @@ from karat.realize.input_trees import InputTrees, Orders
 from karat.realize.log_linear import LogLinear
 from karat.realize.orthography import (
     Spacing,
-    Written,
-    capitalised,
-    fused_lines,
-    fused_of,
+    Spellings,
+    capitalise,
+    format_fused,
+    parse_fused_lines,
     plain,
     train_capitals,
 )
@@ -77,7 +77,7 @@ class OrderedForms(NamedTuple):
         return OrderedForms(np.array(nodes), np.array(starts), forms, lemmas, tags)
 
 
-MOST = 60_000
+MAX_TRAINING_WORDS = 60_000
 """Words that teach capitals and spaces."""
 
 
@@ -93,36 +93,38 @@ class Inflection:
     def train(cls, bank: Treebank, *, progress: Progress = silent) -> Inflection:
         """Learn from a treebank with lemmas."""
         progress(0, 2, "capitals and spaces")
-        few = _few_sentences(bank)
-        tags = tags_of(few.upos, few.xpos)
-        words = [plain(word) for word in few.words]
+        sample = _few_sentences(bank)
+        tags = tags_of(sample.upos, sample.xpos)
+        words = [plain(word) for word in sample.words]
         lowered = [word.lower() for word in words]
-        lemmas = [plain(lemma) for lemma in few.lemmas]
-        capitals = train_capitals(Written(lowered, lemmas, tags, few.offsets), words)
-        spacing = Spacing.train(words, tags, few.surfaces, few.offsets)
+        lemmas = [plain(lemma) for lemma in sample.lemmas]
+        capitals = train_capitals(Spellings(lowered, lemmas, tags, sample.offsets), words)
+        spacing = Spacing.train(words, tags, sample.surfaces, sample.offsets)
         progress(1, 2, "inflection")
         # Rounded as it is stored, so that a model is the same before and after.
-        made = cls(train_inflector(bank), capitals, spacing)
-        return cls.stored(ModelStore(bank.name, *made.parts()))
+        inflection = cls(train_inflector(bank), capitals, spacing)
+        return cls.stored(ModelStore(bank.name, *inflection.parts()))
 
     def with_forms(self, bank: Treebank) -> Treebank:
         """Return a treebank with forms guessed by its trees instead of its words."""
         return replace(bank, words=self.inflector.first_forms(Nodes.of_treebank(bank)))
 
-    def capitalised(self, found: OrderedForms) -> list[str]:
+    def capitalise(self, ordered: OrderedForms) -> list[str]:
         """Return ordered forms with their capitals."""
-        lemmas = [plain(lemma) for lemma in found.lemmas]
-        return capitalised(self.capitals, Written(found.forms, lemmas, found.tags, found.starts))
+        lemmas = [plain(lemma) for lemma in ordered.lemmas]
+        return capitalise(
+            self.capitals, Spellings(ordered.forms, lemmas, ordered.tags, ordered.starts)
+        )
 
-    def texts(self, found: OrderedForms, words: list[str]) -> list[str]:
+    def texts(self, ordered: OrderedForms, words: list[str]) -> list[str]:
         """Return ordered words as text, with spaces where the treebank has them."""
-        return self.spacing.text(words, found.tags, found.starts)
+        return self.spacing.text(words, ordered.tags, ordered.starts)
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored model: its description and its arrays."""
         arrays = {
             "table": _as_bytes(self.inflector.table.text()),
-            "fused": _as_bytes(fused_lines(self.spacing.fused)),
+            "fused": _as_bytes(format_fused(self.spacing.fused)),
             **self.inflector.by_tree.arrays("tree"),
             **self.inflector.by_neighbours.arrays("neighbours"),
             **self.capitals.arrays("capitals"),
@@ -143,7 +145,7 @@ class Inflection:
                 LogLinear.stored(name, arrays)
                 for name in ("tree", "neighbours", "capitals", "spaces")
             )
-            fused = fused_of(_as_text(arrays["fused"]))
+            fused = parse_fused_lines(_as_text(arrays["fused"]))
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
         return cls(Inflector(table, by_tree, by_neighbours), capitals, Spacing(fused, spaces))
@@ -156,18 +158,20 @@ def tags_of(upos: list[str], xpos: list[str]) -> list[str]:
 
 def _few_sentences(bank: Treebank) -> Treebank:
     """Return sentences from all over a treebank, of `MOST` words or somewhat more."""
-    every = len(bank.words) // MOST + 1
+    step = len(bank.words) // MAX_TRAINING_WORDS + 1
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
-    kept = bank.keep(sentences % every == 0)
-    return replace(kept, offsets=np.unique(kept.offsets))  # without sentences that have no words
+    sample = bank.keep(sentences % step == 0)
+    return replace(
+        sample, offsets=np.unique(sample.offsets)
+    )  # without sentences that have no words
 
 
 def _as_bytes(text: str) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
 
 
-def _as_text(found: NDArray[Any]) -> str:
-    return bytes(found).decode("utf-8")
+def _as_text(array: NDArray[Any]) -> str:
+    return bytes(array).decode("utf-8")
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,19 +209,19 @@ def ordered_forms(
     inflection: Inflection, trees: InputTrees, nodes: Nodes, orders: Orders
 ) -> OrderedForms:
     """Return the forms of all orders of trees of lemmas, neighbours considered."""
-    order, cuts = _in_order(trees, orders)
-    found = inflection.inflector.forms_in_order(nodes, order, cuts)
-    tags, listed = tags_of(trees.tags, trees.fine), order.tolist()
-    lemmas = [trees.lemmas[j] for j in listed]
-    return OrderedForms(order, cuts, found, lemmas, [tags[j] for j in listed])
+    order, cuts = _nodes_in_order(trees, orders)
+    forms = inflection.inflector.forms_in_order(nodes, order, cuts)
+    tags, node_list = tags_of(trees.tags, trees.fine), order.tolist()
+    lemmas = [trees.lemmas[j] for j in node_list]
+    return OrderedForms(order, cuts, forms, lemmas, [tags[j] for j in node_list])
 
 
-def _in_order(trees: InputTrees, orders: Orders) -> tuple[Ints, Ints]:
+def _nodes_in_order(trees: InputTrees, orders: Orders) -> tuple[Ints, Ints]:
     """Return the nodes of all orders of all trees, and where each order begins."""
     parts = [
         np.array(order.nodes, dtype=np.int64) + start
-        for start, few in zip(trees.offsets.tolist(), orders, strict=False)
-        for order in few
+        for start, tree_orders in zip(trees.offsets.tolist(), orders, strict=False)
+        for order in tree_orders
     ]
     return np.concatenate(parts), np.cumsum([0, *map(len, parts)], dtype=np.int64)
 
@@ -252,33 +256,33 @@ def lemmatize_completed(
         treebank: content words with their lemmas.
         table: forms of all lemmas.
     """
-    trees, words, known = inserted.trees, list[_Word](), dict[int, str]()
+    trees, words, fixed_forms = inserted.trees, list[_Word](), dict[int, str]()
     for node, source in enumerate(inserted.sources.tolist()):
         if source >= 0:
-            words.append(_given(treebank, source))
+            words.append(_input_lemma(treebank, source))
             continue
         form, tag = plain(trees.words[node]), trees.tags[node]
         cell = None if _is_mark(inserted.places[node]) else table.cell_of(form, tag)
         if cell is None:
-            known[node] = form
+            fixed_forms[node] = form
             words.append(_Word(form, table.usual_tags(form, tag).partition(" ")[2], ""))
         else:
-            words.append(_of_cell(cell))
+            words.append(_cell_lemma(cell))
     lemmas, fine, features = map(list, zip(*words, strict=True))
     lowered = [lemma.lower() for lemma in lemmas]
-    made = replace(
+    lemma_trees = replace(
         trees, inputs="lemmas", words=lowered, fine=fine, features=features, lemmas=lemmas
     )
-    return CompletedLemmas(made, replace(nodes_of(made), known=known))
+    return CompletedLemmas(lemma_trees, replace(nodes_of(lemma_trees), known=fixed_forms))
 
 
-def _is_mark(place: Place | None) -> bool:
+def _is_mark(place: InsertionPlace | None) -> bool:
     return place is not None and place.slot[0] in CLASSES["punctuation"]
 
 
-def _given(treebank: Treebank, j: int) -> _Word:
+def _input_lemma(treebank: Treebank, j: int) -> _Word:
     return _Word(treebank.lemmas[j], treebank.xpos[j], treebank.features[j])
 
 
-def _of_cell(cell: Cell) -> _Word:
+def _cell_lemma(cell: Cell) -> _Word:
     return _Word(cell.lemma, cell.xpos, cell.features)

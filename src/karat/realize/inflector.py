@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, np
-from karat.realize.forms import Cell, Forms, FormTable, Source
+from karat.realize.forms import Cell, Forms, FormSource, FormTable
 from karat.realize.log_linear import (
     Choices,
-    Features,
     Keys,
     LogLinear,
-    mixed,
+    LogLinearFeatures,
+    mix_keys,
     symbols,
 )
 from karat.realize.orthography import plain
@@ -101,19 +101,19 @@ class Nodes:
         """Return the daughters of some nodes: which node's, and the daughters."""
         order, starts = self._daughters
         first, sizes = starts[nodes], starts[nodes + 1] - starts[nodes]
-        which = np.repeat(np.arange(len(nodes)), sizes)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return which, order[first[which] + within]
+        owners = np.repeat(np.arange(len(nodes)), sizes)
+        within = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return owners, order[first[owners] + within]
 
     def sisters(self, nodes: Ints) -> tuple[Ints, Ints]:
         """Return the other daughters of the nodes' mothers: which node's, and the sisters."""
         below = np.flatnonzero(self.mothers[nodes] >= 0)
-        which, found = self.daughters(self.mothers[nodes[below]])
-        others = found != nodes[below][which]
-        return below[which[others]], found[others]
+        owners, siblings = self.daughters(self.mothers[nodes[below]])
+        is_other = siblings != nodes[below][owners]
+        return below[owners[is_other]], siblings[is_other]
 
 
-def tree_features(nodes: Nodes, chosen: Ints) -> Features:
+def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:
     """Return what the tree tells of some nodes: mother, sisters, daughters, labels."""
     mothers = nodes.mothers[chosen]
     above = np.where(mothers >= 0, nodes.mothers[mothers], -1)
@@ -129,19 +129,20 @@ def tree_features(nodes: Nodes, chosen: Ints) -> Features:
         (lemma[above], label[mothers]),
         (nodes.sizes[chosen],),
     )
-    every = np.arange(len(chosen))
-    found = [Features(every, mixed(n, *parts)) for n, parts in enumerate(of_node)]
-    for n, (which, others) in enumerate((nodes.sisters(chosen), nodes.daughters(chosen))):
+    rows = np.arange(len(chosen))
+    joined = [LogLinearFeatures(rows, mix_keys(n, *parts)) for n, parts in enumerate(of_node)]
+    for n, (owners, relatives) in enumerate((nodes.sisters(chosen), nodes.daughters(chosen))):
         of_other = (
-            (label[others], lemma[others]),
-            (lemma[others],),
-            (label[others], tag[others]),
-            (label[others], features[others]),
+            (label[relatives], lemma[relatives]),
+            (lemma[relatives],),
+            (label[relatives], tag[relatives]),
+            (label[relatives], features[relatives]),
         )
-        found += [
-            Features(which, mixed(20 + 10 * n + i, *parts)) for i, parts in enumerate(of_other)
+        joined += [
+            LogLinearFeatures(owners, mix_keys(20 + 10 * n + i, *parts))
+            for i, parts in enumerate(of_other)
         ]
-    return Features.joined(found)
+    return LogLinearFeatures.joined(joined)
 
 
 BEGINNINGS, ENDS = (1, 2, 3), (1, 2)
@@ -189,14 +190,14 @@ class FormParts(NamedTuple):
         return cls(symbols(listed), beginnings, ends)
 
 
-def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> Features:
+def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogLinearFeatures:
     """Return the features of neighbouring forms, for the rows they belong to."""
     before, after = parts.whole[left], parts.whole[right]
-    made = [(before, after)]
-    made += [(before, part[right]) for part in parts.beginnings]
-    made += [(part[left], after) for part in parts.ends]
-    keys = [mixed(FIRST_TEMPLATE + n, *both) for n, both in enumerate(made)]
-    return Features(np.tile(rows, len(keys)), np.concatenate(keys))
+    key_pairs = [(before, after)]
+    key_pairs += [(before, part[right]) for part in parts.beginnings]
+    key_pairs += [(part[left], after) for part in parts.ends]
+    keys = [mix_keys(FIRST_TEMPLATE + n, *both) for n, both in enumerate(key_pairs)]
+    return LogLinearFeatures(np.tile(rows, len(keys)), np.concatenate(keys))
 
 
 def neighbour_rows(candidates: Candidates, chosen: Ints) -> tuple[Ints, Ints]:
@@ -216,10 +217,10 @@ def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> In
         scores: score of each form without its neighbours.
     """
     pairs = _Pairs.of(model, candidates)
-    found: Ints = candidates.choices.offsets[:-1].copy()
+    best_rows: Ints = candidates.choices.offsets[:-1].copy()
     for first, end in _doubtful_spans(candidates):
-        found[first:end] = _best_path(candidates, scores, pairs, first, end)
-    return found
+        best_rows[first:end] = _best_path(candidates, scores, pairs, first, end)
+    return best_rows
 
 
 class _Pairs(NamedTuple):
@@ -243,33 +244,35 @@ class _Pairs(NamedTuple):
         sizes = np.where(is_first, before + counts, before * counts)
         sizes = np.where((before > 1) | (counts > 1), sizes, 0)
         starts = np.append(0, np.cumsum(sizes))
-        which = np.repeat(np.arange(n + 1), sizes)
-        within = np.arange(len(which)) - starts[which]
-        first, second = np.divmod(within, counts[which])
-        edge = is_first[which]
-        last_row = np.append(0, offsets[:-1])[which]  # the first row of the word before
-        ends = edge & (within < before[which])
+        words = np.repeat(np.arange(n + 1), sizes)
+        within = np.arange(len(words)) - starts[words]
+        first, second = np.divmod(within, counts[words])
+        edge = is_first[words]
+        last_row = np.append(0, offsets[:-1])[words]  # the first row of the word before
+        ends = edge & (within < before[words])
         left = np.where(edge, np.where(ends, last_row + within, -1), last_row + first)
-        own = np.append(offsets[:-1], 0)[which]
-        right = np.where(edge, np.where(ends, -1, own + within - before[which]), own + second)
+        own_row = np.append(offsets[:-1], 0)[words]
+        right = np.where(
+            edge, np.where(ends, -1, own_row + within - before[words]), own_row + second
+        )
         parts = FormParts.of(candidates.forms)
-        found = pair_features(parts, left, right, np.arange(len(which)))
-        return cls(starts, model.scores(found, len(which)))
+        features = pair_features(parts, left, right, np.arange(len(words)))
+        return cls(starts, model.scores(features, len(words)))
 
     def between(self, word: int, before: int, count: int) -> Floats:
         """Return the scores of the forms of two neighbours, the first word's by rows."""
-        found = self.scores[self.starts[word] : self.starts[word + 1]]
-        return found.reshape(before, count) if len(found) else np.zeros((before, count))
+        scores = self.scores[self.starts[word] : self.starts[word + 1]]
+        return scores.reshape(before, count) if len(scores) else np.zeros((before, count))
 
     def after_edge(self, word: int, count: int) -> Floats:
         """Return the scores of the first word's forms."""
-        found = self.scores[self.starts[word] : self.starts[word + 1]]
-        return found[len(found) - count :] if len(found) else np.zeros(count)
+        scores = self.scores[self.starts[word] : self.starts[word + 1]]
+        return scores[len(scores) - count :] if len(scores) else np.zeros(count)
 
     def before_edge(self, word: int, count: int) -> Floats:
         """Return the scores of the last word's forms; `word` is the one after it."""
-        found = self.scores[self.starts[word] : self.starts[word + 1]]
-        return found[:count] if len(found) else np.zeros(count)
+        scores = self.scores[self.starts[word] : self.starts[word + 1]]
+        return scores[:count] if len(scores) else np.zeros(count)
 
 
 def _doubtful_spans(candidates: Candidates) -> list[tuple[int, int]]:
@@ -311,9 +314,9 @@ def _best_path(
     return [int(offsets[first + i]) + k for i, k in enumerate(reversed(best))]
 
 
-ADDED = 0.5
+SMOOTHING = 0.5
 """Added to counts of forms."""
-CROSSED = 100  # the first template of candidates
+FIRST_CANDIDATE_TEMPLATE = 100  # the first template of candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,58 +335,62 @@ class Inflector:
         ]
         return _candidates(forms, sentences)
 
-    def source(self, nodes: Nodes, j: int) -> Source:
+    def source(self, nodes: Nodes, j: int) -> FormSource:
         """Return the forms that a node may have, and where they come from."""
         if j in nodes.known:
-            return Source({nodes.known[j]: 0}, "inserted")
+            return FormSource({nodes.known[j]: 0}, "inserted")
         return self.table.source(nodes.cells[j])
 
     def first_forms(self, nodes: Nodes) -> list[str]:
         """Return the form of every node, by the tree alone."""
         order = np.arange(len(nodes))
-        found = self.candidates(nodes, order, nodes.offsets)
-        scores = found.choices.priors + tree_scores(self.by_tree, nodes, order, found)
-        return [found.forms[row] for row in found.choices.best(scores).tolist()]
+        candidates = self.candidates(nodes, order, nodes.offsets)
+        scores = candidates.choices.priors + tree_scores(self.by_tree, nodes, order, candidates)
+        return [candidates.forms[row] for row in candidates.choices.best(scores).tolist()]
 
     def forms_in_order(self, nodes: Nodes, order: Ints, sentences: Ints) -> list[str]:
         """Return the forms of nodes in a given order, by the tree and the neighbours."""
-        found = self.candidates(nodes, order, sentences)
-        scores = found.choices.priors + tree_scores(self.by_neighbours, nodes, order, found)
-        rows = choose_forms(self.by_neighbours, found, scores)
-        return [found.forms[row] for row in rows.tolist()]
+        candidates = self.candidates(nodes, order, sentences)
+        scores = candidates.choices.priors + tree_scores(
+            self.by_neighbours, nodes, order, candidates
+        )
+        rows = choose_forms(self.by_neighbours, candidates, scores)
+        return [candidates.forms[row] for row in rows.tolist()]
 
 
 def _candidates(forms: list[Forms], sentences: Ints) -> Candidates:
     offsets = np.cumsum([0, *map(len, forms)], dtype=np.int64)
-    counts = np.array([n for some in forms for n in some.values()], dtype=np.float64)
+    counts = np.array([n for word_forms in forms for n in word_forms.values()], dtype=np.float64)
     return Candidates(
-        [form for some in forms for form in some], Choices(offsets, log(counts + ADDED)), sentences
+        [form for word_forms in forms for form in word_forms],
+        Choices(offsets, log(counts + SMOOTHING)),
+        sentences,
     )
 
 
-def tree_scores(model: LogLinear, nodes: Nodes, order: Ints, found: Candidates) -> Floats:
+def tree_scores(model: LogLinear, nodes: Nodes, order: Ints, candidates: Candidates) -> Floats:
     """Return the scores of the candidates of nodes in order; 0 where there is but one."""
-    features = candidate_features(nodes, order, found)
-    return model.scores(features, len(found.forms))
+    features = candidate_features(nodes, order, candidates)
+    return model.scores(features, len(candidates.forms))
 
 
-def candidate_features(nodes: Nodes, order: Ints, found: Candidates) -> Features:
+def candidate_features(nodes: Nodes, order: Ints, candidates: Candidates) -> LogLinearFeatures:
     """Return what the tree tells of each candidate of the nodes that have several."""
-    choices = found.choices
+    choices = candidates.choices
     doubtful = np.flatnonzero(np.diff(choices.offsets) > 1)
     of_items = tree_features(nodes, order[doubtful])
-    of_items = Features(doubtful[of_items.rows], of_items.keys)
-    which, rows = choices.crossed(of_items)
-    keys = of_items.keys[which]
-    forms = symbols(found.forms)
-    shapes = symbols([word_shape(form) for form in found.forms])
+    of_items = LogLinearFeatures(doubtful[of_items.rows], of_items.keys)
+    features, rows = choices.crossed(of_items)
+    keys = of_items.keys[features]
+    forms = symbols(candidates.forms)
+    shapes = symbols([word_shape(form) for form in candidates.forms])
     several = np.repeat(np.diff(choices.offsets) > 1, np.diff(choices.offsets))
     alone = np.flatnonzero(several)
-    return Features.joined(
+    return LogLinearFeatures.joined(
         [
-            Features(alone, mixed(CROSSED, forms[alone])),
-            Features(rows, mixed(CROSSED + 1, keys, forms[rows])),
-            Features(rows, mixed(CROSSED + 2, keys, shapes[rows])),
+            LogLinearFeatures(alone, mix_keys(FIRST_CANDIDATE_TEMPLATE, forms[alone])),
+            LogLinearFeatures(rows, mix_keys(FIRST_CANDIDATE_TEMPLATE + 1, keys, forms[rows])),
+            LogLinearFeatures(rows, mix_keys(FIRST_CANDIDATE_TEMPLATE + 2, keys, shapes[rows])),
         ]
     )
 
@@ -391,53 +398,59 @@ def candidate_features(nodes: Nodes, order: Ints, found: Candidates) -> Features
 def train_inflector(bank: Treebank) -> Inflector:
     """Learn the forms of a treebank's lemmas."""
     nodes, forms = Nodes.of_treebank(bank), [plain(word.lower()) for word in bank.words]
-    known = np.array([lemma != MISSING for lemma in bank.lemmas])
+    has_lemma = np.array([lemma != MISSING for lemma in bank.lemmas])
     pairs = list(zip(nodes.cells, forms, strict=True))
-    table = FormTable.learn(pairs[i] for i in np.flatnonzero(known).tolist())
-    options = [_left_out(_as_unseen(table, cell), form) for cell, form in pairs]
-    found = _candidates(options, bank.offsets)
-    right = _right_rows(found, forms)
-    doubtful = known & (np.diff(found.choices.offsets) > 1) & (right >= 0)
-    by_tree = candidate_features(nodes, np.arange(len(nodes)), found)
-    by_both = Features.joined([by_tree, *_seen_pairs(found, right, doubtful)])
-    first = _trained(found.choices, by_tree, right, doubtful)
-    return Inflector(table, first, _trained(found.choices, by_both, right, doubtful))
+    table = FormTable.learn(pairs[i] for i in np.flatnonzero(has_lemma).tolist())
+    options = [_without_occurrence(_forms_if_unseen(table, cell), form) for cell, form in pairs]
+    candidates = _candidates(options, bank.offsets)
+    right = _right_rows(candidates, forms)
+    doubtful = has_lemma & (np.diff(candidates.choices.offsets) > 1) & (right >= 0)
+    by_tree = candidate_features(nodes, np.arange(len(nodes)), candidates)
+    by_both = LogLinearFeatures.joined([by_tree, *_gold_pair_features(candidates, right, doubtful)])
+    first = _train_log_linear(candidates.choices, by_tree, right, doubtful)
+    return Inflector(table, first, _train_log_linear(candidates.choices, by_both, right, doubtful))
 
 
-def _seen_pairs(found: Candidates, right: Ints, doubtful: Flags) -> list[Features]:
+def _gold_pair_features(
+    candidates: Candidates, right: Ints, doubtful: Flags
+) -> list[LogLinearFeatures]:
     """Return the features of candidates with the right neighbours on both sides."""
-    before, after = neighbour_rows(found, right)
-    items = found.choices.items
+    before, after = neighbour_rows(candidates, right)
+    items = candidates.choices.items
     rows = np.flatnonzero(doubtful[items])
-    parts = FormParts.of(found.forms)
+    parts = FormParts.of(candidates.forms)
     return [
         pair_features(parts, before[items[rows]], rows, rows),
         pair_features(parts, rows, after[items[rows]], rows),
     ]
 
 
-def _as_unseen(table: FormTable, cell: Cell) -> Forms:
+def _forms_if_unseen(table: FormTable, cell: Cell) -> Forms:
     """Return the forms of a cell; of one that was seen once, those it would have else."""
     forms = table.forms(cell)
     return table.guessed(cell) if sum(forms.values()) == 1 else forms
 
 
-def _left_out(forms: Forms, form: str) -> Forms:
+def _without_occurrence(forms: Forms, form: str) -> Forms:
     """Return the counts without one occurrence, so that a word does not vote for itself."""
     if len(forms) == 1 or form not in forms:
         return forms
-    return {one: max(n - (one == form), 0) for one, n in forms.items()}
+    return {other_form: max(n - (other_form == form), 0) for other_form, n in forms.items()}
 
 
-def _right_rows(found: Candidates, forms: list[str]) -> Ints:
+def _right_rows(candidates: Candidates, forms: list[str]) -> Ints:
     """Return the row of the right candidate of every word, -1 if it is none of them."""
-    offsets = found.choices.offsets.tolist()
+    offsets = candidates.choices.offsets.tolist()
     spans = zip(forms, offsets[:-1], offsets[1:], strict=True)
-    rows = (next((r for r in range(a, b) if found.forms[r] == form), -1) for form, a, b in spans)
+    rows = (
+        next((r for r in range(a, b) if candidates.forms[r] == form), -1) for form, a, b in spans
+    )
     return np.fromiter(rows, dtype=np.int64, count=len(forms))
 
 
-def _trained(choices: Choices, features: Features, right: Ints, doubtful: Flags) -> LogLinear:
+def _train_log_linear(
+    choices: Choices, features: LogLinearFeatures, right: Ints, doubtful: Flags
+) -> LogLinear:
     """Train on the words with several forms, one of which is right."""
     is_right = np.zeros(len(choices.priors), dtype=bool)
     is_right[right[doubtful]] = True

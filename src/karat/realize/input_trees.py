@@ -30,21 +30,21 @@ from karat.realize.tree_notation import read_notation
 from karat.realize.treebank import (
     MISSING,
     NOTATIONS,
-    SNIFFED,
+    SNIFFED_BYTES,
     Treebank,
     check_forms,
     complete_problem,
+    first_character,
     is_notation,
-    opening,
+    parse_treebank,
     text_problem,
-    treebank_in,
 )
 from karat.settings import check_count
 from karat.storage.output import as_path
 from karat.text.segments import map_file
 from karat.text.trees import Tree, Trees
 
-MOST_WORDS = 1000
+MAX_WORDS = 1000
 """The largest number of words in a sentence."""
 
 SPACE = "␣"
@@ -58,14 +58,14 @@ PART_OF_WORD = "goeswith"
 """Relation of a part of a word that was written as two; the lemma of the whole is its head's."""
 
 
-class Order(NamedTuple):
+class WordOrder(NamedTuple):
     """A sentence for a tree: its nodes in order, and the score of the model (a log)."""
 
     nodes: tuple[int, ...]
     score: float
 
 
-Orders = list[list[Order]]
+Orders = list[list[WordOrder]]
 """The best orders of every tree."""
 
 
@@ -107,8 +107,8 @@ class InputTrees:
     def mothers(self) -> Ints:
         """Return every node's head as a place in the columns, -1 for roots."""
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        found: Ints = np.where(self.heads < 0, -1, starts + self.heads)
-        return found
+        places: Ints = np.where(self.heads < 0, -1, starts + self.heads)
+        return places
 
     def choose(self, chosen: Sequence[int]) -> InputTrees:
         """Return some of the trees, in the order in which they are named."""
@@ -116,11 +116,11 @@ class InputTrees:
         nodes = np.concatenate(parts or [np.arange(0)])
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
         listed = nodes.tolist()
-        given = {name: getattr(self, name) for name in _COLUMNS}
-        some = {name: [column[j] for j in listed] for name, column in given.items() if column}
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        picked = {name: [column[j] for j in listed] for name, column in columns.items() if column}
         ids = [self.ids[i] for i in chosen]
         arrays = {"heads": self.heads[nodes], "offsets": offsets, "places": self.places[nodes]}
-        return replace(self, ids=ids, **arrays, **some)  # type: ignore[arg-type]
+        return replace(self, ids=ids, **arrays, **picked)  # type: ignore[arg-type]
 
     def without_spaces(self) -> InputTrees:
         """Return the trees for tools that cut text at spaces: some words are like `20 000`."""
@@ -143,8 +143,8 @@ class InputTrees:
         nodes, part = self.reference(i), self.slice(i)
         rank = {node: place for place, node in enumerate(nodes, 1)}
         heads, words = self.heads[part].tolist(), self.words[part]
-        found = [rank.get(heads[node], 0) for node in nodes]
-        return Tree(tuple(words[node] for node in nodes), tuple(found), self.ids[i])
+        reference_heads = [rank.get(heads[node], 0) for node in nodes]
+        return Tree(tuple(words[node] for node in nodes), tuple(reference_heads), self.ids[i])
 
 
 _COLUMNS = ("words", "tags", "relations", "fine", "features", "lemmas")
@@ -170,53 +170,53 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
 
 def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> InputTrees:
     """Return the sentences of a treebank as unordered trees, however long they are."""
-    given = _columns(treebank, inputs, lower)
+    node_contents = _columns(treebank, inputs, lower)
     starts, offsets = np.repeat(treebank.offsets[:-1], np.diff(treebank.offsets)), treebank.offsets
     heads = treebank.heads - 1
-    contents = list(zip(*given.values(), strict=True))
+    contents = list(zip(*node_contents.values(), strict=True))
     number = {content: i for i, content in enumerate(sorted(set(contents)))}
     keys = np.array([number[content] for content in contents], dtype=np.int32)
     order = _kernel.canonical_order(keys, heads, offsets)
     nodes = order + starts
-    listed = nodes.tolist()
+    node_list = nodes.tolist()
     moved = np.empty(len(treebank.words), dtype=np.int32)
     moved[nodes] = np.arange(len(treebank.words)) - starts
     mothers = heads[nodes]
     above = np.where(mothers < 0, -1, moved[starts + np.maximum(mothers, 0)]).astype(np.int32)
     if inputs == "lemmas":  # their capitals are no content that the nodes are sorted by
-        given["lemmas"] = treebank.lemmas
-    columns = {name: [column[j] for j in listed] for name, column in given.items()}
-    rest: dict[str, Any] = {"heads": above, "offsets": offsets, "places": order}
-    rest |= {"ids": treebank.ids, "has_word_order": treebank.has_word_order}
-    return InputTrees(treebank.name, inputs, **rest, **columns)  # type: ignore[arg-type]
+        node_contents["lemmas"] = treebank.lemmas
+    columns = {name: [column[j] for j in node_list] for name, column in node_contents.items()}
+    fields: dict[str, Any] = {"heads": above, "offsets": offsets, "places": order}
+    fields |= {"ids": treebank.ids, "has_word_order": treebank.has_word_order}
+    return InputTrees(treebank.name, inputs, **fields, **columns)  # type: ignore[arg-type]
 
 
 def _columns(treebank: Treebank, inputs: str, lower: bool) -> dict[str, list[str]]:
     """Return what is given of each node: what it is sorted by, and all that a model may see."""
     words = treebank.lemmas if inputs == "lemmas" else treebank.words
-    shown = [word.lower() for word in words] if lower else list(words)
+    forms = [word.lower() for word in words] if lower else list(words)
     blank = [""] * len(words)
     if inputs == "words":
-        return {"words": shown, "tags": blank, "relations": blank}
-    found = {"words": shown, "tags": treebank.upos, "relations": treebank.relations}
+        return {"words": forms, "tags": blank, "relations": blank}
+    columns = {"words": forms, "tags": treebank.upos, "relations": treebank.relations}
     if inputs == "lemmas":
-        found |= {"fine": treebank.xpos, "features": treebank.features}
-    return found
+        columns |= {"fine": treebank.xpos, "features": treebank.features}
+    return columns
 
 
-def check_inputs(inputs: str, known: Sequence[str] = INPUTS) -> None:
+def check_inputs(inputs: str, allowed: Sequence[str] = INPUTS) -> None:
     """Refuse an unknown kind of input."""
-    if inputs not in known:
-        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(known)}")
+    if inputs not in allowed:
+        raise InputError(f"inputs={quoted(inputs)}: expected one of {', '.join(allowed)}")
 
 
 def check_lengths(treebank: Treebank) -> None:
     """Refuse longer sentences than occur: work grows with the square of a treelet."""
     lengths = np.diff(treebank.offsets)
-    if (lengths > MOST_WORDS).any():
-        first = int((lengths > MOST_WORDS).argmax())
+    if (lengths > MAX_WORDS).any():
+        first = int((lengths > MAX_WORDS).argmax())
         raise InputError(
-            f"{treebank.place(first)}: {lengths[first]:,} words: expected at most {MOST_WORDS:,} "
+            f"{treebank.place(first)}: {lengths[first]:,} words: expected at most {MAX_WORDS:,} "
             "in a sentence: leave it out, or cut it"
         )
 
@@ -231,10 +231,10 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
         lower: lower-case the words.
     """
     check_inputs(inputs)
-    return input_trees(as_inputs(read_input(path), inputs), inputs, lower=lower)
+    return input_trees(to_inputs(read_input(path), inputs), inputs, lower=lower)
 
 
-def as_inputs(treebank: Treebank, inputs: str) -> Treebank:
+def to_inputs(treebank: Treebank, inputs: str) -> Treebank:
     """Return a treebank as one kind of input; refuse it if it lacks what that kind has."""
     check_inputs(inputs, (*INPUTS, "relations"))
     if inputs != "words":
@@ -251,27 +251,27 @@ def read_input(path: str | Path) -> Treebank:
     Args:
         path: the file.
     """
-    place = as_path("path", path)
+    resolved = as_path("path", path)
     name = "standard input" if str(path) == "-" else str(path)
-    buffer = map_file(place, name, NOTATIONS)
-    begin = buffer[:SNIFFED]
+    buffer = map_file(resolved, name, NOTATIONS)
+    begin = buffer[:SNIFFED_BYTES]
     if is_notation(begin):
         return read_notation(bytes(buffer), name)
-    if len(buffer) < SNIFFED and not opening(begin.decode("utf-8-sig", "replace")):
+    if len(buffer) < SNIFFED_BYTES and not first_character(begin.decode("utf-8-sig", "replace")):
         raise InputError(f"{name}: no sentences: expected {NOTATIONS}")
-    _refuse_text(begin, name)
-    found = treebank_in(buffer, name)
-    _check_written(found)
-    return found
+    _check_notation(begin, name)
+    treebank = parse_treebank(buffer, name)
+    _check_written(treebank)
+    return treebank
 
 
-def _refuse_text(begin: bytes, name: str) -> None:
+def _check_notation(begin: bytes, name: str) -> None:
     """Refuse a file whose first line, but for comments, is like none of the formats."""
     for number, line in enumerate(begin.decode("utf-8-sig", "replace").split("\n"), 1):
         if line.strip() and line[0] != "#":
             if "\t" not in line and not line[0].isdigit() and "\ufffd" not in line:
-                told = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
-                raise InputError(f"{name}, line {number}: {told}")
+                problem = f"found {quoted(line.rstrip())}, expected {NOTATIONS}"
+                raise InputError(f"{name}, line {number}: {problem}")
             return
 
 
@@ -287,16 +287,18 @@ _WRITTEN = {
 
 def _check_written(treebank: Treebank) -> None:
     """Refuse what would break a line of the output, and features that ask for nothing known."""
-    for name, told in _WRITTEN.items():
+    for name, label in _WRITTEN.items():
         column: list[str] = getattr(treebank, name)
-        problems = {one: text_problem(one) for one in set(column)}
+        problems = {cell: text_problem(cell) for cell in set(column)}
         if name == "features":
-            problems = {one: found or complete_problem(one) for one, found in problems.items()}
-        bad = {one: problem for one, problem in problems.items() if problem}
+            problems = {
+                cell: text_issue or complete_problem(cell) for cell, text_issue in problems.items()
+            }
+        bad = {cell: problem for cell, problem in problems.items() if problem}
         if bad:
-            j = next(j for j, one in enumerate(column) if one in bad)
+            j = next(j for j, cell in enumerate(column) if cell in bad)
             value = quoted(column[j])
-            raise InputError(f"{treebank.word_place(j)}: {told} is {value}, {bad[column[j]]}")
+            raise InputError(f"{treebank.word_place(j)}: {label} is {value}, {bad[column[j]]}")
 
 
 def with_lemmas(treebank: Treebank) -> Treebank:
@@ -331,16 +333,16 @@ def check_lemmas(treebank: Treebank) -> None:
 def check_labels(treebank: Treebank, inputs: str = "all") -> None:
     """Refuse a treebank without tags or relations: a model would take blanks for labels."""
     expected = [(treebank.upos, "tags (UPOS)"), (treebank.relations, "relations")]
-    for column, named in expected[1:] if inputs == "relations" else expected:
+    for column, label in expected[1:] if inputs == "relations" else expected:
         if set(column) - {"", MISSING}:
             continue
         if inputs == "lemmas":
-            told = f"no {named}: --inputs lemmas needs them, give one for every word"
-            raise InputError(f"{treebank.place(0)}: {told}")
-        raise InputError(f"{treebank.name}: no {named}: give --inputs words")
+            problem = f"no {label}: --inputs lemmas needs them, give one for every word"
+            raise InputError(f"{treebank.place(0)}: {problem}")
+        raise InputError(f"{treebank.name}: no {label}: give --inputs words")
 
 
-MOST_BEST = 1000
+MAX_BEST = 1000
 """The largest number of sentences, assignments or orders of a tree."""
 
 REALIZERS = ("fergus", "ordering")
@@ -353,7 +355,7 @@ _EXPECTED = {
 }
 
 
-def check_given(name: str, value: object, kind: type) -> None:
+def check_type(name: str, value: object, kind: type) -> None:
     """Refuse a model, trees or a treebank that is something else, such as a path."""
     if not isinstance(value, kind):
         raise InputError(f"{name}={quoted(value)}: expected {_EXPECTED[name]}")
@@ -362,20 +364,20 @@ def check_given(name: str, value: object, kind: type) -> None:
 def check_best(name: str, value: int) -> None:
     """Refuse a number of sentences that is too small or too large."""
     check_count(name, value, 1)
-    if value > MOST_BEST:
-        raise InputError(f"{name}={quoted(value)}: expected at most {MOST_BEST:,}")
+    if value > MAX_BEST:
+        raise InputError(f"{name}={quoted(value)}: expected at most {MAX_BEST:,}")
 
 
-def as_names(name: str, given: Any) -> tuple[str, ...]:
+def to_names(name: str, value: Any) -> tuple[str, ...]:
     """Return names, which are given as strings or as one string with commas."""
-    if isinstance(given, str):
-        return tuple(one.strip() for one in given.split(",")) if given else ()
-    if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise InputError(f"{name}={quoted(given)}: expected a list of names")
-    found = tuple(given)
-    if not all(isinstance(one, str) for one in found):
-        raise InputError(f"{name}={quoted(given)}: expected a list of names")
-    return found
+    if isinstance(value, str):
+        return tuple(item.strip() for item in value.split(",")) if value else ()
+    if not isinstance(value, Iterable) or isinstance(value, bytes):
+        raise InputError(f"{name}={quoted(value)}: expected a list of names")
+    names = tuple(value)
+    if not all(isinstance(item, str) for item in names):
+        raise InputError(f"{name}={quoted(value)}: expected a list of names")
+    return names
 
 
 def check_realizer(realizer: str | None) -> None:
@@ -384,7 +386,7 @@ def check_realizer(realizer: str | None) -> None:
         raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
 
 
-def check_listed(name: str, given: object) -> None:
+def check_name_list(name: str, value: object) -> None:
     """Refuse names that are not one string with commas."""
-    if not isinstance(given, str):
-        raise InputError(f"{name}={quoted(given)}: expected a string, with commas between names")
+    if not isinstance(value, str):
+        raise InputError(f"{name}={quoted(value)}: expected a string, with commas between names")

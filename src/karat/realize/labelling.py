@@ -37,14 +37,14 @@ _Split = tuple[Ints, Ints]  # the trees that a classifier learns from, and those
 
 FOLDS = 3
 BITS = 22
-LEAST = 12
+MIN_FEATURE_COUNT = 12
 """Features that occur less often in the training set have no weights."""
 EPOCHS = 3
-RUN = 2048  # trees between two looks at whether to stop
+BATCH = 2048  # trees between two looks at whether to stop
 RATE, DROPOUT, DAMPING = 1.0, 0.3, 20.0
-SURE = 0.98
+MIN_CERTAIN = 0.98
 """A relation that is less probable has another beside it, for the orderer to doubt."""
-DOUBTED = "relations"
+DOUBTED_KIND = "relations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +82,17 @@ class Classifier:
     def found(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
         """Return the most probable labels of some trees' nodes, and the others of relations."""
         tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
-        given = columns.kernel, columns.affixes, chosen, self.sees_labels, SURE
-        numbers = _kernel.label_trees(tables, list(sizes), self.rows, *given)
-        found = {}
+        inputs = columns.kernel, columns.affixes, chosen, self.sees_labels, MIN_CERTAIN
+        numbers = _kernel.label_trees(tables, list(sizes), self.rows, *inputs)
+        columns_of_kind = {}
         for k, (kind, names) in enumerate(self.names.items()):
-            known = np.append(symbols(list(names)), np.uint32(0))  # the last, at -1: no doubt
-            found[kind] = known[numbers[:, k, 0]]
-            if kind == DOUBTED:
-                found["others"] = known[numbers[:, k, 1]]
-        return found
+            symbols_of_names = np.append(
+                symbols(list(names)), np.uint32(0)
+            )  # the last, at -1: no doubt
+            columns_of_kind[kind] = symbols_of_names[numbers[:, k, 0]]
+            if kind == DOUBTED_KIND:
+                columns_of_kind["others"] = symbols_of_names[numbers[:, k, 1]]
+        return columns_of_kind
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """Return the stored arrays: half a byte a weight, and the exponent of each row."""
@@ -111,16 +113,16 @@ class Classifier:
             columns[f"labels_{n}_{kind}_exponents"] = ModelLayout("int8", "rows", -100, 100)
             columns[f"labels_{n}_{kind}_levels"] = ModelLayout("uint8", f"levels of {kind}")
         check_arrays(arrays, columns)
-        known = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
-        check_power_of_two(len(known), "features")
-        rows, weights = int(known.sum()), {}
-        for kind, some in names.items():
+        has_weight = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
+        check_power_of_two(len(has_weight), "features")
+        rows, weights = int(has_weight.sum()), {}
+        for kind, kind_names in names.items():
             start = f"labels_{n}_{kind}_"
             exponents = arrays[f"{start}exponents"]
             if rows != len(exponents):
                 raise ValueError("features and weights differ in number")
-            weights[kind] = from_half_bytes(arrays[f"{start}levels"], exponents, len(some))
-        return cls(names, n > 0, known, weights)
+            weights[kind] = from_half_bytes(arrays[f"{start}levels"], exponents, len(kind_names))
+        return cls(names, n > 0, has_weight, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,30 +138,30 @@ class Labeller:
     def label(self, columns: NodeColumns) -> NodeColumns:
         """Return the trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
-        for _, one in sorted(self.classifiers.items()):
-            columns = replace(columns, **one.found(columns, everything))  # type: ignore[arg-type]
+        for _, classifier in sorted(self.classifiers.items()):
+            columns = replace(columns, **classifier.found(columns, everything))  # type: ignore[arg-type]
         return columns
 
     def about(self) -> list[dict[str, Any]]:
         """Return the description beside the arrays: passes, kinds, names."""
         return [
             {"pass": n, "kind": kind, "names": list(names)}
-            for n, one in self.classifiers.items()
-            for kind, names in one.names.items()
+            for n, classifier in self.classifiers.items()
+            for kind, names in classifier.names.items()
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the stored arrays of all classifiers."""
-        stored = [one.arrays(n) for n, one in self.classifiers.items()]
+        stored = [classifier.arrays(n) for n, classifier in self.classifiers.items()]
         return {name: array for arrays in stored for name, array in arrays.items()}
 
     @classmethod
     def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
         """Return a stored labeller; a ValueError or KeyError if its arrays do not fit."""
         names: dict[int, dict[str, tuple[str, ...]]] = {}
-        for said in about:
-            names.setdefault(said["pass"], {})[said["kind"]] = tuple(said["names"])
-        return cls({n: Classifier.stored(n, some, arrays) for n, some in names.items()})
+        for entry in about:
+            names.setdefault(entry["pass"], {})[entry["kind"]] = tuple(entry["names"])
+        return cls({n: Classifier.stored(n, kind_names, arrays) for n, kind_names in names.items()})
 
 
 def jackknife(
@@ -178,18 +180,18 @@ def jackknife(
     classifiers: dict[int, Classifier] = {}
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
     splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
-    kinds = [*gold, *(["others"] if DOUBTED in gold else [])]
+    kinds = [*gold, *(["others"] if DOUBTED_KIND in gold else [])]
     for n in passes:
-        found = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
+        predicted = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
         stop = Stop()
         train = partial(_train, columns, gold, n, seed, stop)
         trained = map_in_order(train, splits, n_threads(threads), stop)
-        for (_, others), (one, labels) in zip(splits, trained, strict=True):
+        for (_, held_out), (classifier, labels) in zip(splits, trained, strict=True):
             step(f"labelling, pass {n + 1}")
             for kind, symbols_of_kind in labels.items():
-                found[kind][columns.nodes_of(others)] = symbols_of_kind
-            classifiers[n] = one  # the last split's stays: it was trained on all trees
-        columns = replace(columns, **found)  # type: ignore[arg-type]
+                predicted[kind][columns.nodes_of(held_out)] = symbols_of_kind
+            classifiers[n] = classifier  # the last split's stays: it was trained on all trees
+        columns = replace(columns, **predicted)  # type: ignore[arg-type]
     return Labeller(classifiers), columns
 
 
@@ -200,29 +202,29 @@ def _train(
 
     Its weights are the mean of those at the two halves of the last epoch.
     """
-    chosen, others = split
+    chosen, held_out = split
     count = _kernel.count_labelling(columns.kernel, columns.affixes, chosen, BITS, n > 0)
-    known = count >= LEAST
-    names = {kind: one.names for kind, one in gold.items()}
-    sizes = [len(some) for some in names.values()]
-    trainer = _kernel.LabelTrainer(sizes, int(known.sum()), RATE, DROPOUT, DAMPING)
-    rows = _kernel.rows_of_nodes(columns.kernel, columns.affixes, chosen, _rows(known), n > 0)
-    numbers = np.stack([one.numbers for one in gold.values()], axis=1)
+    has_weight = count >= MIN_FEATURE_COUNT
+    names = {kind: label_set.names for kind, label_set in gold.items()}
+    sizes = [len(kind_names) for kind_names in names.values()]
+    trainer = _kernel.LabelTrainer(sizes, int(has_weight.sum()), RATE, DROPOUT, DAMPING)
+    rows = _kernel.rows_of_nodes(columns.kernel, columns.affixes, chosen, _rows(has_weight), n > 0)
+    numbers = np.stack([label_set.numbers for label_set in gold.values()], axis=1)
     rng = np.random.default_rng([seed, n])
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(chosen), 2):
-            for few in np.array_split(part, len(part) // RUN + 1):
+            for batch in np.array_split(part, len(part) // BATCH + 1):
                 stop.check()
-                trainer.train(rows, numbers, columns.kernel, few, seed * 1000 + epoch)
+                trainer.train(rows, numbers, columns.kernel, batch, seed * 1000 + epoch)
             if epoch == EPOCHS - 1:
                 trainer.remember()
     tables = np.split(trainer.mean(), np.cumsum(sizes)[:-1], axis=1)
     weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
     stop.check()
-    one = Classifier(names, n > 0, known, weights)
-    return one, one.found(columns, others)
+    label_set = Classifier(names, n > 0, has_weight, weights)
+    return label_set, label_set.found(columns, held_out)
 
 
-def _rows(known: Flags) -> NDArray[np.int32]:
+def _rows(has_weight: Flags) -> NDArray[np.int32]:
     """Return the row of every feature, -1 for those that have none."""
-    return np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
+    return np.where(has_weight, np.cumsum(has_weight) - 1, -1).astype(np.int32)

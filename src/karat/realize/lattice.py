@@ -15,18 +15,18 @@ from typing import NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError, quoted
-from karat.realize.fergus import Supertags, TreeChooser, Weights
+from karat.realize.fergus import LpWeights, Supertags, TreeChooser
 from karat.realize.input_trees import InputTrees
 
-MOST_DRAWN = 150
+MAX_DRAWN_ARCS = 150
 """Arcs of a lattice that is drawn word by word; a larger one is drawn treelet by treelet."""
 
 
-MOST_DAUGHTERS = 7
+MAX_DAUGHTERS = 7
 """Of a word in a lattice that is not pruned: 3^n states are soon too many."""
-MOST_ORDERS = 2000
+MAX_ORDERS = 2000
 """Word sequences that are enumerated."""
-MOST_WORDS = 40
+MAX_ENUMERATED_WORDS = 40
 """Of a tree whose word sequences are enumerated."""
 
 
@@ -63,33 +63,35 @@ class TreeLattice:
         below: dict[int, set[int]] = {}
         for arc in self.arcs:
             below.setdefault(arc.head, set()).add(arc.node)
-        found, ahead = {node}, [node]
+        nodes, ahead = {node}, [node]
         while ahead:
-            new = below.get(ahead.pop(), set()) - found
-            found |= new
+            new = below.get(ahead.pop(), set()) - nodes
+            nodes |= new
             ahead += new
-        return frozenset(found)
+        return frozenset(nodes)
 
-    def best_arcs(self, head: int, most: int) -> list[LatticeArc]:
+    def best_arcs(self, head: int, max_arcs: int) -> list[LatticeArc]:
         """Return a treelet's arcs, at most so many, whose best paths cost least.
 
         The arcs of one path stay together.
         """
         arcs = [arc for arc in self.arcs if arc.head == head]
-        ahead, behind = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
+        from_start, to_end = {0: 0.0}, {max(arc.end for arc in arcs): 0.0}
         for arc in sorted(arcs, key=lambda arc: arc.start):
-            score = ahead.get(arc.start, -inf) + arc.score
-            ahead[arc.end] = max(ahead.get(arc.end, -inf), score)
+            score = from_start.get(arc.start, -inf) + arc.score
+            from_start[arc.end] = max(from_start.get(arc.end, -inf), score)
         for arc in sorted(arcs, key=lambda arc: -arc.end):
-            score = behind.get(arc.end, -inf) + arc.score
-            behind[arc.start] = max(behind.get(arc.start, -inf), score)
-        whole = {arc: round(ahead[arc.start] + arc.score + behind[arc.end], 6) for arc in arcs}
-        ranked = sorted(whole.values(), reverse=True)
-        if len(ranked) <= most:
+            score = to_end.get(arc.end, -inf) + arc.score
+            to_end[arc.start] = max(to_end.get(arc.start, -inf), score)
+        path_scores = {
+            arc: round(from_start[arc.start] + arc.score + to_end[arc.end], 6) for arc in arcs
+        }
+        ranked = sorted(path_scores.values(), reverse=True)
+        if len(ranked) <= max_arcs:
             return arcs
-        limit = ranked[most]
-        above = [arc for arc in arcs if whole[arc] > limit]
-        return above or [arc for arc in arcs if whole[arc] == limit]
+        limit = ranked[max_arcs]
+        above = [arc for arc in arcs if path_scores[arc] > limit]
+        return above or [arc for arc in arcs if path_scores[arc] == limit]
 
     @property
     def sequences(self) -> float:
@@ -116,16 +118,16 @@ class TreeLattice:
 
     def orders(self) -> list[tuple[int, ...]] | None:
         """Return all word sequences, as nodes; None if there are too many."""
-        if self.sequences > MOST_ORDERS or len(self.words) > MOST_WORDS:
+        if self.sequences > MAX_ORDERS or len(self.words) > MAX_ENUMERATED_WORDS:
             return None
 
         def below(node: int) -> list[tuple[int, ...]]:
             """Return all orders of a subtree."""
-            found: list[tuple[int, ...]] = []
+            orders: list[tuple[int, ...]] = []
             for order in self.treelet_orders(node):
-                parts = [[(one,)] if one == node else below(one) for one in order]
-                found += [tuple(chain(*choice)) for choice in product(*parts)]
-            return found
+                parts = [[(item,)] if item == node else below(item) for item in order]
+                orders += [tuple(chain(*choice)) for choice in product(*parts)]
+            return orders
 
         return sorted(below(0))
 
@@ -139,11 +141,11 @@ class TreeLattice:
 
         def put(node: int, start: int, end: int, depth: int = 0) -> bool:
             """Put a subtree's lattice between two states; return whether it went in."""
-            if depth == MOST_DRAWN:  # every step down has an arc of its own: it would not go in
+            if depth == MAX_DRAWN_ARCS:  # every step down has an arc of its own: it would not go in
                 return False
             if node not in treelets:
                 arcs.append((start, end, node))
-                return len(arcs) <= MOST_DRAWN
+                return len(arcs) <= MAX_DRAWN_ARCS
             at = {0: start, max(arc.end for arc in treelets[node]): end}
             for arc in treelets[node]:
                 a, b = (at[s] if s in at else at.setdefault(s, next(new)) for s in arc[1:3])
@@ -151,33 +153,33 @@ class TreeLattice:
                     arcs.append((a, b, node))
                 elif not put(arc.node, a, b, depth + 1):
                     return False
-            return len(arcs) <= MOST_DRAWN
+            return len(arcs) <= MAX_DRAWN_ARCS
 
         return arcs if put(0, 0, 1) else None
 
 
 def check_small(trees: InputTrees) -> None:
     """Refuse the only tree of `trees` if its lattice would be too large without pruning."""
-    if len(trees.words) > MOST_WORDS:
+    if len(trees.words) > MAX_ENUMERATED_WORDS:
         raise InputError(
             f"{trees.name}: the tree has {len(trees.words):,} words: a lattice that is not pruned "
-            f"is for at most {MOST_WORDS}; choose another tree, or let it be pruned"
+            f"is for at most {MAX_ENUMERATED_WORDS}; choose another tree, or let it be pruned"
         )
     word, most = max(Counter(trees.heads.tolist()).items(), key=lambda pair: pair[1])
-    if most > MOST_DAUGHTERS:
+    if most > MAX_DAUGHTERS:
         raise InputError(
             f"{trees.name}: {quoted(trees.words[word])} has {most} daughters: a lattice that is "
-            f"not pruned is for at most {MOST_DAUGHTERS}; choose another tree, or let it be pruned"
+            f"not pruned is for at most {MAX_DAUGHTERS}; choose another tree, or let it be pruned"
         )
 
 
 def unravel(
-    chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: Weights
+    chooser: TreeChooser, trees: InputTrees, supertags: Supertags, weights: LpWeights
 ) -> TreeLattice:
     """Return the lattice of one supertagged tree, the only one of `trees`."""
     words, _, heads, suffixes, _ = chooser.columns(trees)
     tagged = words, supertags.labels, heads, suffixes, supertags.frames, supertags.slots
     arcs, sizes = _kernel.tree_lattice(chooser.kernel, *tagged, weights.values())
-    found, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
+    lattice_arcs, arcs_of = tuple(LatticeArc(*arc) for arc in arcs), Counter(arc[0] for arc in arcs)
     treelets = [TreeletSize(h, states, arcs_of[h], paths, cut) for h, states, paths, cut in sizes]
-    return TreeLattice(tuple(trees.words), found, tuple(treelets))
+    return TreeLattice(tuple(trees.words), lattice_arcs, tuple(treelets))

@@ -21,35 +21,35 @@ from karat.storage.schema import ModelLayout, check_arrays
 Keys = NDArray[np.uint64]
 
 EPOCHS, RATE, DAMPING, BATCH = 8, 0.1, 1.0, 1024
-LEAST = 4
+MIN_ITEMS = 4
 """Items that a feature must belong to."""
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def symbols(strings: list[str]) -> Keys:
     """Return a number for every string."""
-    found: Keys = ordering_symbols(strings).astype(np.uint64)
-    return found
+    keys: Keys = ordering_symbols(strings).astype(np.uint64)
+    return keys
 
 
-def mixed(template: int, *parts: Keys) -> Keys:
+def mix_keys(template: int, *parts: Keys) -> Keys:
     """Return the features that a template makes of its parts."""
-    found = np.full(1, (template + 1) * _MIX[0] & (2**64 - 1), dtype=np.uint64)
+    keys = np.full(1, (template + 1) * _MIX[0] & (2**64 - 1), dtype=np.uint64)
     for part in parts:
-        found = (found ^ part) * np.uint64(_MIX[1])
-        found = (found ^ (found >> np.uint64(29))) * np.uint64(_MIX[2])
-    mixed_again: Keys = found ^ (found >> np.uint64(32))
+        keys = (keys ^ part) * np.uint64(_MIX[1])
+        keys = (keys ^ (keys >> np.uint64(29))) * np.uint64(_MIX[2])
+    mixed_again: Keys = keys ^ (keys >> np.uint64(32))
     return mixed_again
 
 
-class Features(NamedTuple):
+class LogLinearFeatures(NamedTuple):
     """Features, and the row that each belongs to."""
 
     rows: Ints
     keys: Keys
 
     @classmethod
-    def joined(cls, parts: list[Features]) -> Features:
+    def joined(cls, parts: list[LogLinearFeatures]) -> LogLinearFeatures:
         """Return all features of several lists."""
         rows, keys = zip(*parts, strict=True) if parts else ([np.arange(0)], [np.empty(0)])
         return cls(np.concatenate(rows), np.concatenate(keys).astype(np.uint64))
@@ -66,26 +66,26 @@ class Choices(NamedTuple):
         """The item of every row."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def crossed(self, of_items: Features) -> Ints:
+    def crossed(self, of_items: LogLinearFeatures) -> Ints:
         """Return the features of items once for each candidate, as (feature, row) pairs."""
         counts = np.diff(self.offsets)[of_items.rows]
-        which = np.repeat(np.arange(len(counts)), counts)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.stack([which, self.offsets[of_items.rows][which] + within])
+        features = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(features)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.stack([features, self.offsets[of_items.rows][features] + within])
 
     def best(self, scores: Floats) -> Ints:
         """Return the row of every item's best candidate; of equal ones the first."""
         order = np.lexsort((np.arange(len(scores)), -scores, self.items))
-        found: Ints = order[self.offsets[:-1]]
-        return found
+        rows: Ints = order[self.offsets[:-1]]
+        return rows
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probability of every candidate."""
         highest = np.maximum.reduceat(scores, self.offsets[:-1])
         items = self.items
         raised = quick_exp(scores - highest[items])
-        found: Floats = raised / np.bincount(items, raised)[items]
-        return found
+        probabilities: Floats = raised / np.bincount(items, raised)[items]
+        return probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +95,19 @@ class LogLinear:
     keys: Keys
     weights: NDArray[np.float32]
 
-    def scores(self, features: Features, rows: int) -> Floats:
+    def scores(self, features: LogLinearFeatures, rows: int) -> Floats:
         """Return the sum of the weights of each row's features."""
         if not len(self.keys):
             return np.zeros(rows)
         places = np.minimum(np.searchsorted(self.keys, features.keys), len(self.keys) - 1)
-        found = np.where(self.keys[places] == features.keys, self.weights[places], np.float32(0))
-        sums: Floats = np.bincount(features.rows, found, minlength=rows).astype(np.float64)
+        weights = np.where(self.keys[places] == features.keys, self.weights[places], np.float32(0))
+        sums: Floats = np.bincount(features.rows, weights, minlength=rows).astype(np.float64)
         return sums
 
     @classmethod
-    def train(cls, choices: Choices, features: Features, right: Flags, seed: int = 1) -> LogLinear:
+    def train(
+        cls, choices: Choices, features: LogLinearFeatures, right: Flags, seed: int = 1
+    ) -> LogLinear:
         """Learn weights from the rows that are right, one an item."""
         if not len(choices.priors):
             return cls(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.float32))
@@ -118,8 +120,8 @@ class LogLinear:
         total, steps = np.zeros(len(keys)), 0
         for epoch in range(EPOCHS):
             shuffled = rng.permutation(len(choices.offsets) - 1)
-            for few in np.array_split(shuffled, len(shuffled) // BATCH + 1):
-                chosen = _Batch.of(np.sort(few), choices, starts, rows, places)
+            for items in np.array_split(shuffled, len(shuffled) // BATCH + 1):
+                chosen = _Batch.of(np.sort(items), choices, starts, rows, places)
                 chosen.step(sums, squares, choices.priors, right)
                 if epoch >= EPOCHS // 2:
                     total, steps = total + sums, steps + 1
@@ -127,16 +129,20 @@ class LogLinear:
 
     @classmethod
     def train_on(
-        cls, choices: Choices, features: Features, right: Flags, known: Flags
+        cls, choices: Choices, features: LogLinearFeatures, right: Flags, is_known: Flags
     ) -> LogLinear:
-        """Learn from the `known` items; `right` has a flag for every row of all items."""
+        """Learn from the `is_known` items; `right` has a flag for every row of all items."""
         sizes = np.diff(choices.offsets)
-        kept = np.repeat(known, sizes)
-        number = np.cumsum(kept) - 1
-        offsets = np.append(0, np.cumsum(sizes[known]))
-        of_kept = kept[features.rows]
-        few = Features(number[features.rows[of_kept]], features.keys[of_kept])
-        return cls.train(Choices(offsets, choices.priors[kept]), few, right[kept])
+        is_selected = np.repeat(is_known, sizes)
+        number = np.cumsum(is_selected) - 1
+        offsets = np.append(0, np.cumsum(sizes[is_known]))
+        of_kept = is_selected[features.rows]
+        selected_features = LogLinearFeatures(
+            number[features.rows[of_kept]], features.keys[of_kept]
+        )
+        return cls.train(
+            Choices(offsets, choices.priors[is_selected]), selected_features, right[is_selected]
+        )
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """Return the stored arrays."""
@@ -165,35 +171,37 @@ class _Batch(NamedTuple):
     places: Ints
 
     @classmethod
-    def of(cls, few: Ints, choices: Choices, starts: Ints, rows: Ints, places: Ints) -> _Batch:
-        kept, offsets = _spans(choices.offsets, few)
-        listed, _ = _spans(starts, few)
-        new = np.searchsorted(kept, rows[listed])
-        return cls(Choices(offsets, choices.priors[kept]), kept, new, places[listed])
+    def of(cls, items: Ints, choices: Choices, starts: Ints, rows: Ints, places: Ints) -> _Batch:
+        selected_rows, offsets = _spans(choices.offsets, items)
+        listed, _ = _spans(starts, items)
+        new = np.searchsorted(selected_rows, rows[listed])
+        return cls(
+            Choices(offsets, choices.priors[selected_rows]), selected_rows, new, places[listed]
+        )
 
     def step(self, weights: Floats, squares: Floats, priors: Floats, right: Flags) -> None:
         """Move the weights one step up the gradient."""
         sums = np.bincount(self.rows, weights[self.places], minlength=len(self.kept))
-        found = self.choices.probabilities(priors[self.kept] + sums)
-        slope = right[self.kept] - found
+        probabilities = self.choices.probabilities(priors[self.kept] + sums)
+        slope = right[self.kept] - probabilities
         used, inverse = np.unique(self.places, return_inverse=True)
         gradient = np.bincount(inverse, slope[self.rows], minlength=len(used))
         squares[used] += gradient * gradient
         weights[used] += RATE * gradient / np.sqrt(DAMPING + squares[used])
 
 
-def _spans(offsets: Ints, few: Ints) -> tuple[Ints, Ints]:
+def _spans(offsets: Ints, items: Ints) -> tuple[Ints, Ints]:
     """Return all places of some spans, one span after the other, and where each begins there."""
-    sizes = offsets[few + 1] - offsets[few]
+    sizes = offsets[items + 1] - offsets[items]
     begin = np.append(0, np.cumsum(sizes))
-    places = np.arange(begin[-1]) + np.repeat(offsets[few] - begin[:-1], sizes)
+    places = np.arange(begin[-1]) + np.repeat(offsets[items] - begin[:-1], sizes)
     return places, begin
 
 
-def _frequent(choices: Choices, features: Features) -> tuple[Features, Keys]:
+def _frequent(choices: Choices, features: LogLinearFeatures) -> tuple[LogLinearFeatures, Keys]:
     """Return the features that several items have, and the same features once each, in order."""
     keys, inverse = np.unique(features.keys, return_inverse=True)
     pairs = np.unique(np.stack([inverse, choices.items[features.rows]], axis=1), axis=0)
-    kept = np.bincount(pairs[:, 0], minlength=len(keys)) >= LEAST
-    of_kept = kept[inverse]
-    return Features(features.rows[of_kept], features.keys[of_kept]), keys[kept]
+    is_frequent = np.bincount(pairs[:, 0], minlength=len(keys)) >= MIN_ITEMS
+    of_kept = is_frequent[inverse]
+    return LogLinearFeatures(features.rows[of_kept], features.keys[of_kept]), keys[is_frequent]

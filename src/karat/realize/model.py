@@ -23,21 +23,21 @@ from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
 from karat.realize.completer import COMPLETED, Completer, check_features
-from karat.realize.content import SLOTS, classes_said
+from karat.realize.content import SLOTS, name_classes
 from karat.realize.fergus import ORDER, Fergus, stored_fergus
 from karat.realize.inflection import Inflection, LemmaRealizer
 from karat.realize.input_trees import (
     INPUTS,
     InputTrees,
     Realizer,
-    as_names,
-    check_given,
     check_inputs,
     check_labels,
     check_lemmas,
-    check_listed,
+    check_name_list,
     check_realizer,
+    check_type,
     input_trees,
+    to_names,
     without_lemma,
 )
 from karat.realize.treebank import MISSING, Treebank, read_treebank
@@ -70,13 +70,13 @@ INPUT_NAMES = {
     "lemmas": "lemmas",
 }
 """Names of the kinds of input."""
-INPUTS_SAID = {
+INPUT_PHRASES = {
     "words": "words alone",
     "all": "words with tags and relations",
     "lemmas": "lemmas",
 }
 """Names of the kinds of input within a sentence."""
-LARGE = 1 << 16
+MIN_PACKED_BYTES = 1 << 16
 """Bytes of an array that may be packed."""
 
 Fingerprints = NDArray[np.uint64]
@@ -171,7 +171,7 @@ class RealizerModel:
             return self.the_fergus()
         if realizer == "ordering":
             raise InputError(
-                f"the model has no ordering model for {INPUTS_SAID[inputs]}: train it with "
+                f"the model has no ordering model for {INPUT_PHRASES[inputs]}: train it with "
                 f"--realizer all --inputs {self.with_inputs(inputs)}, or give --realizer fergus"
             )
         raise InputError(
@@ -193,7 +193,7 @@ class RealizerModel:
 
     def completes(self, inputs: str) -> bool:
         """Return whether it was trained to complete content words of one kind of input."""
-        return _completed_as(inputs) in self.completion
+        return _completion_input(inputs) in self.completion
 
     def completer(self, inputs: str, slots: Sequence[str] = SLOTS) -> Completer:
         """Return what completes content words of one kind of input, or raise an error.
@@ -202,17 +202,17 @@ class RealizerModel:
             inputs: the kind of input.
             slots: what is asked for, for the error.
         """
-        kind = _completed_as(inputs)
+        kind = _completion_input(inputs)
         if kind not in COMPLETED:
             raise InputError(
                 f"inputs={quoted(inputs)}: relations are needed to choose where to insert "
-                f"{classes_said(slots)}: give --inputs all, relations or lemmas"
+                f"{name_classes(slots)}: give --inputs all, relations or lemmas"
             )
         if kind not in self.completion:
-            wanted = "--inputs all,lemmas " if inputs == "lemmas" else ""
+            inputs_option = "--inputs all,lemmas " if inputs == "lemmas" else ""
             raise InputError(
                 f"the model does not insert words from inputs={inputs}: train it with "
-                f"{wanted}--complete-from {kind}"
+                f"{inputs_option}--complete-from {kind}"
             )
         return self.completion[kind]
 
@@ -222,7 +222,7 @@ class RealizerModel:
             return ""
         return (
             f"The supertags order the completed trees, because the model has no ordering model for "
-            f"{INPUTS_SAID['all']}: train with --inputs {self.with_inputs('all')}."
+            f"{INPUT_PHRASES['all']}: train with --inputs {self.with_inputs('all')}."
         )
 
     def fallback(self, inputs: str, realizer: str | None = None) -> str:
@@ -237,7 +237,7 @@ class RealizerModel:
         more = " The model also has lemmas: if the trees have lemmas, give --inputs lemmas."
         return (
             f"The supertags write the sentences, because the ordering model is for "
-            f"{INPUTS_SAID[other]} and not for {INPUTS_SAID[inputs]}: train with --inputs "
+            f"{INPUT_PHRASES[other]} and not for {INPUT_PHRASES[inputs]}: train with --inputs "
             f"{self.with_inputs(inputs)}, or give --inputs {other}.{more if has_lemmas else ''}"
         )
 
@@ -256,8 +256,8 @@ class RealizerModel:
         """Return the language model that goes with the realizer for these inputs."""
         if self.fergus is not None and realizer != "ordering":
             return self.fergus.lm
-        found: LanguageModel = self.ordering[inputs].language_model
-        return found
+        model: LanguageModel = self.ordering[inputs].language_model
+        return model
 
     def has_seen(self, tree: InputTrees) -> bool:
         """Return whether the only tree's sentence was in the training treebank."""
@@ -274,7 +274,7 @@ class RealizerModel:
     def save(self, path: FilePath) -> None:
         """Write all parts into one file."""
         about, arrays = self._stored()
-        large = {n: a for n, a in arrays.items() if a.nbytes > LARGE and ".lm_" not in n}
+        large = {n: a for n, a in arrays.items() if a.nbytes > MIN_PACKED_BYTES and ".lm_" not in n}
         # Those that are worth the time it takes to inflate them.
         packed = [n for n, a in large.items() if 2 * len(zlib.compress(a.tobytes(), 1)) < a.nbytes]
         write_store(path, KIND, VERSION, about, arrays, packed=packed)
@@ -284,15 +284,18 @@ class RealizerModel:
         about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
         arrays: dict[str, Any] = {}
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
-        parts |= {f"completion-{inputs}": one.parts() for inputs, one in self.completion.items()}
+        parts |= {
+            f"completion-{inputs}": completer.parts()
+            for inputs, completer in self.completion.items()
+        }
         if self.fergus is not None:
             parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
         if self.inflection is not None:
             parts["inflection"] = self.inflection.parts()
-        for name, (said, held) in parts.items():
-            about["parts"][name] = said
-            arrays |= with_prefix(f"{name}.", held)
-        about["same"], once = _once(arrays | {"seen": self.seen})
+        for name, (description, part_arrays) in parts.items():
+            about["parts"][name] = description
+            arrays |= with_prefix(f"{name}.", part_arrays)
+        about["same"], once = _deduplicate(arrays | {"seen": self.seen})
         return about, once
 
 
@@ -305,22 +308,22 @@ def check_orders_lemmas(realizer: str | None) -> None:
         )
 
 
-def _completed_as(inputs: str) -> str:
+def _completion_input(inputs: str) -> str:
     """Return the input of the completion: lemmas are inflected first."""
     return "all" if inputs == "lemmas" else inputs
 
 
-def _once(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+def _deduplicate(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
     """Return which arrays are equal to earlier ones, and the others."""
-    seen: dict[tuple[str, bytes], str] = {}
-    same, kept = {}, {}
+    first_names: dict[tuple[str, bytes], str] = {}
+    duplicates, distinct = {}, {}
     for name, array in arrays.items():
         key = array.dtype.str, sha256(array.tobytes()).digest()
-        if seen.setdefault(key, name) != name:
-            same[name] = seen[key]
+        if first_names.setdefault(key, name) != name:
+            duplicates[name] = first_names[key]
         else:
-            kept[name] = array
-    return same, kept
+            distinct[name] = array
+    return duplicates, distinct
 
 
 def train_realizer(
@@ -345,9 +348,9 @@ def train_realizer(
         lm_order: order of the LP Chooser's language model.
         progress: function that is called with the progress.
     """
-    check_given("treebank", treebank, Treebank)
+    check_type("treebank", treebank, Treebank)
     check_count("lm_order", lm_order, 1)
-    complete_from = as_names("complete_from", complete_from)
+    complete_from = to_names("complete_from", complete_from)
     if not isinstance(realizer, str) or realizer not in MODELS:
         raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
     kinds = input_kinds(inputs)
@@ -367,33 +370,33 @@ def train_realizer(
         for kind in kinds:
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
     completion = {}
-    for kind in (one for one in COMPLETED if one in complete_from):
+    for kind in (completed_kind for completed_kind in COMPLETED if completed_kind in complete_from):
         from karat.realize.completer import train_completer
 
         completion[kind] = train_completer(treebank, kind, progress=progress)
     if "lemmas" in ordering:
         inflection = Inflection.train(treebank, progress=progress)
     sizes = {"sentences": len(treebank), "words": len(treebank.words)}
-    seen = np.unique(fingerprints(input_trees(treebank)))
-    return RealizerModel(fergus, ordering, sizes, seen, inflection, completion)
+    sentence_fingerprints = np.unique(fingerprints(input_trees(treebank)))
+    return RealizerModel(fergus, ordering, sizes, sentence_fingerprints, inflection, completion)
 
 
 def input_kinds(inputs: str) -> tuple[str, ...]:
     """Return the kinds of input that a list with commas names, `both` being two."""
-    check_listed("inputs", inputs)
-    named = [name.strip() for name in inputs.split(",")]
-    for name in named:
+    check_name_list("inputs", inputs)
+    names = [name.strip() for name in inputs.split(",")]
+    for name in names:
         check_inputs(name, (*INPUTS, "both"))
-    found = {kind for name in named for kind in (BOTH if name == "both" else (name,))}
-    return tuple(kind for kind in INPUTS if kind in found)
+    expanded = {kind for name in names for kind in (BOTH if name == "both" else (name,))}
+    return tuple(kind for kind in INPUTS if kind in expanded)
 
 
 def check_complete_from(complete_from: Sequence[str], realizer: str, inputs: str) -> None:
     """Require known inputs, and a realizer that can order the completed trees."""
     for kind in complete_from:
         if kind not in COMPLETED:
-            known = ", ".join(COMPLETED)
-            raise InputError(f"complete_from={quoted(kind)}: expected some of {known}")
+            allowed = ", ".join(COMPLETED)
+            raise InputError(f"complete_from={quoted(kind)}: expected some of {allowed}")
     if realizer == "ordering" and "all" not in input_kinds(inputs):
         raise InputError(
             "--complete-from needs a realizer for words with tags and relations: give --inputs "
@@ -430,31 +433,33 @@ def train_realizer_file(
 ) -> RealizerTraining:
     """Train a model on the treebank in a file, and save it; see `train_realizer`."""
     begin = time.process_time()
-    complete_from = as_names("complete_from", complete_from)
+    complete_from = to_names("complete_from", complete_from)
     bank = read_treebank(treebank)
-    wanted: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
-    made = train_realizer(bank, realizer, **wanted, complete_from=complete_from, progress=progress)
-    made.save(output)
+    training_options: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
+    model = train_realizer(
+        bank, realizer, **training_options, complete_from=complete_from, progress=progress
+    )
+    model.save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     seconds = time.process_time() - begin
-    row = TrainedRealizer(str(output), made.contents(), len(bank), seconds, size)
-    settings = {"realizer": realizer, **wanted}
+    row = TrainedRealizer(str(output), model.contents(), len(bank), seconds, size)
+    settings = {"realizer": realizer, **training_options}
     if complete_from:
         settings["complete_from"] = ",".join(complete_from)
-    notes = _lacking_lemmas(bank) if "lemmas" in made.ordering else ()
+    notes = _note_missing_lemmas(bank) if "lemmas" in model.ordering else ()
     return RealizerTraining(bank.name, (row,), settings, notes)
 
 
-def _lacking_lemmas(bank: Treebank) -> tuple[str, ...]:
+def _note_missing_lemmas(bank: Treebank) -> tuple[str, ...]:
     """Return a note on words without a lemma, if there are any; an underscore is its own."""
     lacking, _ = without_lemma(bank)
     lacking &= np.array([word != MISSING for word in bank.words])
     if not lacking.any():
         return ()
-    many, first = int(lacking.sum()), bank.word_place(int(lacking.argmax()))
-    words = "1 word has" if many == 1 else f"{many:,} words have"
-    told = f"{words} no lemma ({first}{'' if many == 1 else ' is the first'})"
-    return (f"{told}: give lemmas in the third column.",)
+    n_lacking, first = int(lacking.sum()), bank.word_place(int(lacking.argmax()))
+    words = "1 word has" if n_lacking == 1 else f"{n_lacking:,} words have"
+    finding = f"{words} no lemma ({first}{'' if n_lacking == 1 else ' is the first'})"
+    return (f"{finding}: give lemmas in the third column.",)
 
 
 _ABOUT = schema.record(
@@ -500,6 +505,6 @@ def open_realizer(path: FilePath) -> RealizerModel:
     if fergus is None and not ordering:
         raise damaged(store.name, "it has no part that this Karat knows")
     inflection = Inflection.stored(parts["inflection"]) if "inflection" in parts else None
-    treebank, seen = store.about["treebank"], store.arrays["seen"]
-    parts_of_model = fergus, ordering, treebank, seen, inflection, completion
+    treebank, sentence_fingerprints = store.about["treebank"], store.arrays["seen"]
+    parts_of_model = fergus, ordering, treebank, sentence_fingerprints, inflection, completion
     return RealizerModel(*parts_of_model, stored_digest=store.digest)

@@ -12,16 +12,16 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.fergus import as_orders, lm_words, small_batches, train_lm
-from karat.realize.input_trees import InputTrees, Order, Orders, check_inputs, input_trees
+from karat.realize.fergus import lm_words, small_batches, to_orders, train_lm
+from karat.realize.input_trees import InputTrees, Orders, WordOrder, check_inputs, input_trees
 from karat.realize.labelling import FOLDS, Gold, Labeller, jackknife
 from karat.realize.symbols import (
     NodeColumns,
     check_power_of_two,
-    columns_of,
     fine_symbols,
     from_bytes,
     to_bytes,
+    to_columns,
 )
 from karat.realize.treebank import Treebank
 from karat.storage import schema
@@ -109,54 +109,56 @@ class OrderingModel:
     @classmethod
     def stored(cls, store: ModelStore) -> OrderingModel:
         """Return the model in a store that has its parts."""
-        said, arrays = store.about, store.arrays
+        description, arrays = store.about, store.arrays
         try:
-            schema.check_fields(said, _ABOUT)
-            check_inputs(said["inputs"])
-            found = store.array("weights", "int8")
-            check_power_of_two(len(found), "weights")
-            weights = from_bytes(found, store.array("exponents", "int8"), BLOCK)
-            labeller = Labeller.stored(said["labels"], arrays)
-            model = LanguageModel(said["language_model"], without_prefix("lm_", arrays), store.name)
+            schema.check_fields(description, _ABOUT)
+            check_inputs(description["inputs"])
+            levels = store.array("weights", "int8")
+            check_power_of_two(len(levels), "weights")
+            weights = from_bytes(levels, store.array("exponents", "int8"), BLOCK)
+            labeller = Labeller.stored(description["labels"], arrays)
+            model = LanguageModel(
+                description["language_model"], without_prefix("lm_", arrays), store.name
+            )
             model.check_finite(store.name)
-            weight, trained = float(said["lm_weight"]), dict(said["trained"])
+            weight, trained = float(description["lm_weight"]), dict(description["trained"])
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
-        return cls(said["inputs"], weights, labeller, model, weight, trained)
+        return cls(description["inputs"], weights, labeller, model, weight, trained)
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first; fewer if fewer were found."""
         if k < 1:
             raise InputError(f"k={k}: expected at least 1")
-        found: Orders = []
-        for part in small_batches(trees, BATCH):
-            progress(len(found), len(trees), "ordering")
-            found += self._order(part, k)
+        orders: Orders = []
+        for batch in small_batches(trees, BATCH):
+            progress(len(orders), len(trees), "ordering")
+            orders += self._order(batch, k)
         progress(len(trees), len(trees), "ordering")
-        return found
+        return orders
 
     def _order(self, trees: InputTrees, k: int) -> Orders:
         """Order a batch of trees, which are labelled first."""
         columns, words = self._columns(trees).kernel, lm_words(self.language_model, trees)
         model = self.language_model.kernel if self.lm_weight else None
         search = k, BEAM, ALTERNATIVES, model, words, self.lm_weight
-        found = _kernel.order_trees(self.weights, columns, 0, len(trees), *search)
-        counts, scores, nodes = found
-        return as_orders(trees, nodes, scores, np.append(0, np.cumsum(counts)))
+        ordered = _kernel.order_trees(self.weights, columns, 0, len(trees), *search)
+        counts, scores, nodes = ordered
+        return to_orders(trees, nodes, scores, np.append(0, np.cumsum(counts)))
 
-    def explain(self, trees: InputTrees, i: int, order: Order) -> list[TreeletScores]:
+    def explain(self, trees: InputTrees, i: int, order: WordOrder) -> list[TreeletScores]:
         """Return what each group of features adds to an order of tree i, treelet by treelet."""
-        one = trees.choose([i])
+        single = trees.choose([i])
         places = np.empty(len(order.nodes), dtype=np.int32)
         places[list(order.nodes)] = np.arange(len(order.nodes))
-        heads, parts = _kernel.explain_order(self.weights, self._columns(one).kernel, 0, places)
-        found = []
+        heads, parts = _kernel.explain_order(self.weights, self._columns(single).kernel, 0, places)
+        treelet_scores = []
         for head, row in zip(heads[::-1].tolist(), parts[::-1].tolist(), strict=True):
-            items = [head, *np.flatnonzero(one.heads == head).tolist()]
-            words = {j: f"[{one.words[j]}]" if j == head else one.words[j] for j in items}
+            items = [head, *np.flatnonzero(single.heads == head).tolist()]
+            words = {j: f"[{single.words[j]}]" if j == head else single.words[j] for j in items}
             treelet = " ".join(words[j] for j in sorted(items, key=lambda j: places[j]))
-            found.append(TreeletScores._make((treelet, *row, sum(row))))
-        return found
+            treelet_scores.append(TreeletScores._make((treelet, *row, sum(row))))
+        return treelet_scores
 
     def _columns(self, trees: InputTrees) -> NodeColumns:
         """Return the trees as the model sees them: labelled where it is given words alone."""
@@ -170,14 +172,14 @@ class OrderingModel:
                 f"{trees.name}: this model was trained on words with XPOS and features, "
                 f"and the trees have none: read them with inputs='lemmas'"
             )
-        columns = columns_of(trees)
+        columns = to_columns(trees)
         return self.labeller.label(columns.blank() if self.inputs == "words" else columns)
 
 
 SCALE_BEST, SCALE_BEAM, SCALE_ALTERNATIVES = 8, 32, 4
 """Number of orders of a sentence that are compared, and limits of their search."""
 SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY = 6, 0.1, 10.0, 0.001
-SCALE_EVERY = 2  # of the trees that were not seen, one in so many, for time
+SCALE_TREE_STEP = 2  # of the trees that were not seen, one in so many, for time
 SCALE_PARTS = 4  # of the trees, between two reports of progress
 
 
@@ -188,40 +190,40 @@ class Scales(NamedTuple):
     language_model: float
 
     @classmethod
-    def of(cls, found: NDArray[Any]) -> Scales:
+    def of(cls, additions: NDArray[Any]) -> Scales:
         """Make scales of what the kernel adds to 1: by template, frequency, language model."""
-        templates, frequencies = np.split(found[:-1], [_kernel.TEMPLATES])
+        templates, frequencies = np.split(additions[:-1], [_kernel.TEMPLATES])
         classes = 1 + templates[:, None] + frequencies[None, :]
-        return cls(classes.astype(np.float32).ravel(), 1 + float(found[-1]))
+        return cls(classes.astype(np.float32).ravel(), 1 + float(additions[-1]))
 
     def scaled(
         self, weights: NDArray[np.float32], classes: NDArray[np.uint16]
     ) -> NDArray[np.float32]:
         """Return the weights, each times the scale of its class."""
-        found: NDArray[np.float32] = weights * self.classes[classes]
-        return found
+        scaled_weights: NDArray[np.float32] = weights * self.classes[classes]
+        return scaled_weights
 
 
-def mean_scales(found: Sequence[NDArray[np.float32]]) -> Scales:
+def mean_scales(additions: Sequence[NDArray[np.float32]]) -> Scales:
     """Return the mean scales of several models; without any, nothing changes."""
     none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
-    return Scales.of((np.stack(found) if found else none).mean(axis=0, dtype=np.float64))
+    return Scales.of((np.stack(additions) if additions else none).mean(axis=0, dtype=np.float64))
 
 
 def learn_scales(
     weights: NDArray[np.float32],
     columns: NodeColumns,
     trees: InputTrees,
-    seen: Ints,
-    unseen: Ints,
+    seen_trees: Ints,
+    unseen_trees: Ints,
     model: LanguageModel,
     lm_weight: float,
     seed: int,
     step: Callable[[str], None],
 ) -> NDArray[np.float32]:
-    """Return what is added to 1, for weights and a language model of the trees `seen`."""
+    """Return what is added to 1, for weights and a language model of the trees `seen_trees`."""
     bits = len(weights).bit_length() - 1
-    classes = _kernel.feature_classes(columns.kernel, trees.places, seen, bits)
+    classes = _kernel.feature_classes(columns.kernel, trees.places, seen_trees, bits)
     trainer, words = _kernel.ScaleTrainer(weights, classes), lm_words(model, trees)
     search = (
         SCALE_BEST,
@@ -231,7 +233,7 @@ def learn_scales(
         words,
         lm_weight,
     )
-    for part in np.array_split(unseen[::SCALE_EVERY], SCALE_PARTS):
+    for part in np.array_split(unseen_trees[::SCALE_TREE_STEP], SCALE_PARTS):
         step("scales of features")
         trainer.see(columns.kernel, trees.places, np.ascontiguousarray(part), *search)
     return trainer.fit(SCALE_EPOCHS, SCALE_RATE, SCALE_DAMPING, SCALE_DECAY, seed)
@@ -247,7 +249,9 @@ HIDDEN = 1.0
 """A word that the treebank has n times is hidden with a chance of HIDDEN / (HIDDEN + n)."""
 LM_ORDER, LM_WEIGHT = 3, 0.3
 HALVES = 2  # of the treebank, each of which teaches scales on the other
-FEWEST = 1000  # sentences; fewer teach no scales, and neither do labels guessed from words
+MIN_SCALE_SENTENCES = (
+    1000  # sentences; fewer teach no scales, and neither do labels guessed from words
+)
 
 Report = Callable[[str], None]
 
@@ -263,15 +267,15 @@ def train_ordering(
 ) -> OrderingModel:
     """Train an ordering model; the same treebank and seed give the same model."""
     check_inputs(inputs)
-    halves = HALVES if inputs != "words" and len(treebank) >= FEWEST else 0
-    step = _counted(progress, inputs, halves)
+    halves = HALVES if inputs != "words" and len(treebank) >= MIN_SCALE_SENTENCES else 0
+    step = _step_counter(progress, inputs, halves)
     trees = input_trees(treebank, "all")
-    labeller, columns = _labelled(treebank, trees, inputs, seed, step, threads)
-    scales = _scales(treebank, trees, columns, halves, lm_weight, seed, step)
-    every = np.arange(len(trees), dtype=np.int64)
-    weights = train_weights(columns, trees.places, every, seed, step)
+    labeller, columns = _label_treebank(treebank, trees, inputs, seed, step, threads)
+    scales = _train_scales(treebank, trees, columns, halves, lm_weight, seed, step)
+    all_trees = np.arange(len(trees), dtype=np.int64)
+    weights = train_weights(columns, trees.places, all_trees, seed, step)
     if halves:
-        classes = _kernel.feature_classes(columns.kernel, trees.places, every, BITS)
+        classes = _kernel.feature_classes(columns.kernel, trees.places, all_trees, BITS)
         weights = scales.scaled(weights, classes)
     step("language model")
     model = train_lm(trees, LM_ORDER)
@@ -284,31 +288,31 @@ def train_ordering(
     return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
 
 
-def _counted(progress: Progress, inputs: str, halves: int) -> Report:
+def _step_counter(progress: Progress, inputs: str, halves: int) -> Report:
     """Return a function that reports each step of the work as it begins."""
     labels = {"words": 2, "all": 1, "lemmas": 0}[inputs] * (FOLDS + 1)
     total = labels + (1 + halves) * EPOCHS * PARTS + halves * SCALE_PARTS + 1
     done = 0
 
-    def step(what: str) -> None:
+    def step(description: str) -> None:
         nonlocal done
-        progress(done, total, what)
+        progress(done, total, description)
         done += 1
 
     return step
 
 
-def _labelled(
+def _label_treebank(
     treebank: Treebank, trees: InputTrees, inputs: str, seed: int, step: Report, threads: int | None
 ) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of what is not given, and the trees with the labels it would find."""
-    columns = columns_of(trees)
+    columns = to_columns(trees)
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     listed = (starts + trees.places).tolist()
     fine = [treebank.xpos[j] for j in listed]
     if inputs == "lemmas":  # all labels are given
-        found = fine_symbols(fine, [treebank.features[j] for j in listed])
-        return Labeller({}), replace(columns, fine=found)
+        fine_column = fine_symbols(fine, [treebank.features[j] for j in listed])
+        return Labeller({}), replace(columns, fine=fine_column)
     gold = {"fine": Gold.of(fine)}
     if inputs == "all":
         return jackknife(columns, gold, _folds(treebank), (1,), seed, step, threads)
@@ -324,7 +328,7 @@ def _folds(treebank: Treebank, folds: int = FOLDS) -> NDArray[np.int32]:
     return (np.arange(len(treebank)) % folds).astype(np.int32)
 
 
-def _scales(
+def _train_scales(
     treebank: Treebank,
     trees: InputTrees,
     columns: NodeColumns,
@@ -334,15 +338,15 @@ def _scales(
     step: Report,
 ) -> Scales:
     """Return the mean of what each half's model teaches on the half that it has not seen."""
-    of_first, found = _folds(treebank, 2) == 0, []
+    of_first, additions = _folds(treebank, 2) == 0, []
     for half in range(halves):
-        seen = np.flatnonzero(of_first == bool(half))
-        unseen = np.flatnonzero(of_first != bool(half))
-        weights = train_weights(columns, trees.places, seen, seed, step)
-        model = train_lm(trees.choose(seen.tolist()), LM_ORDER)
-        told = seen, unseen, model, lm_weight, seed, step
-        found.append(learn_scales(weights, columns, trees, *told))
-    return mean_scales(found)
+        seen_trees = np.flatnonzero(of_first == bool(half))
+        unseen_trees = np.flatnonzero(of_first != bool(half))
+        weights = train_weights(columns, trees.places, seen_trees, seed, step)
+        model = train_lm(trees.choose(seen_trees.tolist()), LM_ORDER)
+        arguments = seen_trees, unseen_trees, model, lm_weight, seed, step
+        additions.append(learn_scales(weights, columns, trees, *arguments))
+    return mean_scales(additions)
 
 
 def train_weights(
@@ -354,9 +358,9 @@ def train_weights(
     )
     rng = np.random.default_rng(seed)
     # Rare words are hidden more often, as new texts have unknown ones.
-    known, which = np.unique(columns.words, return_inverse=True)
-    counts = np.bincount(which[columns.nodes_of(chosen)], minlength=len(known))
-    hidden = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[which]
+    distinct, word_number = np.unique(columns.words, return_inverse=True)
+    counts = np.bincount(word_number[columns.nodes_of(chosen)], minlength=len(distinct))
+    hidden = (HIDDEN / (HIDDEN + counts)).astype(np.float32)[word_number]
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(len(chosen)), PARTS):
             step(f"ordering, epoch {epoch + 1} of {EPOCHS}")

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from karat.arrays import Flags, Ints, np
 from karat.realize.forms import common_beginning
-from karat.realize.log_linear import Choices, Features, LogLinear, mixed, symbols
+from karat.realize.log_linear import Choices, LogLinear, LogLinearFeatures, mix_keys, symbols
 from karat.realize.treebank import Surface
 
 MARKS = str.maketrans(
@@ -24,40 +24,40 @@ def plain(word: str) -> str:
     return word if word.isascii() else word.translate(MARKS)
 
 
-WAYS = ("lower", "first", "upper", "lemma")
+CASES = ("lower", "first", "upper", "lemma")
 """Ways to write a word; of those that write it alike the first stands for all."""
 PRIOR = 4.0
 """Logarithm of how much more probable the spelling of a lemma with capitals is than others."""
 
 
-def written(form: str, lemma: str, way: str) -> str:
+def spell(form: str, lemma: str, case: str) -> str:
     """Write a form that is in lower case."""
-    if way == "first":
+    if case == "first":
         return form[:1].upper() + form[1:]
-    if way == "upper":
+    if case == "upper":
         return form.upper()
-    same = common_beginning(form, lemma.lower()) if way == "lemma" else 0
-    return lemma[:same] + form[same:] if len(lemma.lower()) == len(lemma) else form
+    n_shared = common_beginning(form, lemma.lower()) if case == "lemma" else 0
+    return lemma[:n_shared] + form[n_shared:] if len(lemma.lower()) == len(lemma) else form
 
 
-class Written:
+class Spellings:
     """All ways of writing the words of sentences, which are in order."""
 
     def __init__(self, forms: list[str], lemmas: list[str], tags: list[str], starts: Ints) -> None:
         self._forms, self._lemmas, self._tags, self._starts = forms, lemmas, tags, starts
-        found, ways, sizes, priors = list[str](), list[str](), [0], list[float]()
+        texts, cases, sizes, priors = list[str](), list[str](), [0], list[float]()
         for form, lemma in zip(forms, lemmas, strict=True):
-            by_text = {written(form, lemma, way): way for way in reversed(WAYS)}
-            found += [*by_text]
-            first, *others = by_text  # the first is spelt like the lemma
-            priors += [PRIOR if first != form else 0.0, *([0.0] * len(others))]
-            ways += [*by_text.values()]
+            by_text = {spell(form, lemma, case): case for case in reversed(CASES)}
+            texts += [*by_text]
+            first, *other_texts = by_text  # the first is spelt like the lemma
+            priors += [PRIOR if first != form else 0.0, *([0.0] * len(other_texts))]
+            cases += [*by_text.values()]
             sizes.append(len(by_text))
-        self.texts, self._ways = found, ways
+        self.texts, self._ways = texts, cases
         offsets = np.cumsum(sizes, dtype=np.int64)
         self.choices = Choices(offsets, np.array(priors))
 
-    def features(self) -> Features:
+    def features(self) -> LogLinearFeatures:
         """Return the features of every way."""
         n = len(self._forms)
         forms = symbols([*self._forms, ""])
@@ -68,25 +68,29 @@ class Written:
         after[self._starts[1:] - 1] = -1
         place = np.where(before < 0, 0, np.where(before[before] < 0, 1, 2)).astype(np.uint64)
         ends = symbols([form[-1:] for form in self._forms])
-        own = forms[:-1], tags[:-1], cases[:-1]
+        word_columns = forms[:-1], tags[:-1], cases[:-1]
         templates = (
-            (place, own[2]),
-            (place, own[0]),
+            (place, word_columns[2]),
+            (place, word_columns[0]),
             (place, forms[before]),
-            (place, own[1], own[2]),
-            (own[0], own[2]),
-            (own[1], own[2]),
-            (own[2], forms[before]),
-            (own[2], forms[after]),
-            (cases[before], own[2], cases[after]),
-            (cases[before], own[2], own[1]),
-            (ends, own[1], own[2]),
+            (place, word_columns[1], word_columns[2]),
+            (word_columns[0], word_columns[2]),
+            (word_columns[1], word_columns[2]),
+            (word_columns[2], forms[before]),
+            (word_columns[2], forms[after]),
+            (cases[before], word_columns[2], cases[after]),
+            (cases[before], word_columns[2], word_columns[1]),
+            (ends, word_columns[1], word_columns[2]),
         )
-        every = np.arange(n)
-        made = [Features(every, mixed(i, *parts)) for i, parts in enumerate(templates)]
-        of_items = Features.joined(made)
-        which, rows = self.choices.crossed(of_items)
-        return Features(rows, mixed(50, of_items.keys[which], symbols(self._ways)[rows]))
+        words_index = np.arange(n)
+        features = [
+            LogLinearFeatures(words_index, mix_keys(i, *parts)) for i, parts in enumerate(templates)
+        ]
+        of_items = LogLinearFeatures.joined(features)
+        features_of_rows, rows = self.choices.crossed(of_items)
+        return LogLinearFeatures(
+            rows, mix_keys(50, of_items.keys[features_of_rows], symbols(self._ways)[rows])
+        )
 
 
 def case_of(word: str) -> str:
@@ -98,18 +102,18 @@ def case_of(word: str) -> str:
     return "first" if word == word[:1] + word[1:].lower() else "mixed"
 
 
-def train_capitals(written_ways: Written, words: list[str]) -> LogLinear:
+def train_capitals(written_ways: Spellings, words: list[str]) -> LogLinear:
     """Learn from words as they are written; those that no way writes teach nothing."""
     items, texts = written_ways.choices.items, written_ways.texts
     right = np.array([texts[row] == words[i] for row, i in enumerate(items.tolist())], dtype=bool)
-    known = np.bincount(items, right, minlength=len(words)) > 0
-    return LogLinear.train_on(written_ways.choices, written_ways.features(), right, known)
+    is_writable = np.bincount(items, right, minlength=len(words)) > 0
+    return LogLinear.train_on(written_ways.choices, written_ways.features(), right, is_writable)
 
 
-def capitalised(model: LogLinear, ways: Written) -> list[str]:
+def capitalise(model: LogLinear, spellings: Spellings) -> list[str]:
     """Return every word in the most probable way."""
-    scores = ways.choices.priors + model.scores(ways.features(), len(ways.texts))
-    return [ways.texts[row] for row in ways.choices.best(scores).tolist()]
+    scores = spellings.choices.priors + model.scores(spellings.features(), len(spellings.texts))
+    return [spellings.texts[row] for row in spellings.choices.best(scores).tolist()]
 
 
 Words = tuple[str, ...]
@@ -139,15 +143,19 @@ class Spacing:
         parts, i = [], 0
         while i < len(words):
             n = self._written_as_one(words, i)
-            text = _like(self.fused[_lowered(words[i : i + n])], words[i]) if n > 1 else words[i]
+            text = (
+                _copy_case(self.fused[_lower_words(words[i : i + n])], words[i])
+                if n > 1
+                else words[i]
+            )
             i += n
             parts += [text, " " if spaces[i - 1] else ""]
         return "".join(parts).rstrip(" ")
 
     def _written_as_one(self, words: list[str], i: int) -> int:
         """Return the number of words from place i that are written as one, 1 if it stands alone."""
-        found = (n for n in self._lengths if _lowered(words[i : i + n]) in self.fused)
-        return next((n for n in found if i + n <= len(words)), 1)
+        lengths = (n for n in self._lengths if _lower_words(words[i : i + n]) in self.fused)
+        return next((n for n in lengths if i + n <= len(words)), 1)
 
     @classmethod
     def train(
@@ -155,23 +163,23 @@ class Spacing:
     ) -> Spacing:
         """Learn from words in order, and how they are written."""
         spaces = np.array([surface.space_after for surface in surfaces])
-        known = np.ones(len(words), dtype=bool)
-        known[starts[1:] - 1] = False  # whether a space follows a sentence is no matter
-        model = _train_spaces(gap_features(words, tags, starts), spaces, known)
-        return cls(_fused(words, surfaces), model)
+        has_gap = np.ones(len(words), dtype=bool)
+        has_gap[starts[1:] - 1] = False  # whether a space follows a sentence is no matter
+        model = _train_spaces(gap_features(words, tags, starts), spaces, has_gap)
+        return cls(_count_fused(words, surfaces), model)
 
 
-def gap_features(words: list[str], tags: list[str], starts: Ints) -> Features:
+def gap_features(words: list[str], tags: list[str], starts: Ints) -> LogLinearFeatures:
     """Return the features of the gap after each word."""
     n, lowered = len(words), [word.lower() for word in words]
     forms, labels = symbols([*lowered, ""]), symbols([*tags, ""])
     after, before = np.append(np.arange(1, n), -1), np.arange(-1, n - 1)
     after[starts[1:] - 1] = -1
     before[starts[:-1]] = -1
-    turns = np.append(_turns(lowered, starts), 0).astype(np.uint64)
+    turns = np.append(_closing_marks(lowered, starts), 0).astype(np.uint64)
     ends = symbols([*(word[-1:] for word in lowered), ""])
     begins = symbols([*(word[:1] for word in lowered), ""])
-    left, right, every = slice(0, n), after, np.arange(n)
+    left, right, rows = slice(0, n), after, np.arange(n)
     templates = (
         (),
         (ends[left], begins[right]),
@@ -188,65 +196,72 @@ def gap_features(words: list[str], tags: list[str], starts: Ints) -> Features:
         (forms[before], forms[left], labels[right]),
         (forms[left], turns[left], labels[right]),
     )
-    made = [Features(every, np.broadcast_to(mixed(i, *p), n)) for i, p in enumerate(templates)]
-    return Features.joined(made)
+    features = [
+        LogLinearFeatures(rows, np.broadcast_to(mix_keys(i, *p), n))
+        for i, p in enumerate(templates)
+    ]
+    return LogLinearFeatures.joined(features)
 
 
-def _turns(words: list[str], starts: Ints) -> list[int]:
+def _closing_marks(words: list[str], starts: Ints) -> list[int]:
     """Return whether a mark is the second of a pair, as of quotation marks, within sentences."""
-    found = []
+    turns = []
     for a, b in pairwise(starts.tolist()):
         times: Counter[str] = Counter()
         for word in words[a:b]:
-            found.append(times[word] % 2)
+            turns.append(times[word] % 2)
             times[word] += 1
-    return found
+    return turns
 
 
-def _train_spaces(features: Features, spaces: Flags, known: Flags) -> LogLinear:
+def _train_spaces(features: LogLinearFeatures, spaces: Flags, has_gap: Flags) -> LogLinear:
     """Train with two candidates a gap: nothing, which has no features, and a space."""
     n = len(spaces)
     choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
     right = np.stack([~spaces, spaces], axis=1).ravel()
-    return LogLinear.train_on(choices, Features(2 * features.rows + 1, features.keys), right, known)
+    return LogLinear.train_on(
+        choices, LogLinearFeatures(2 * features.rows + 1, features.keys), right, has_gap
+    )
 
 
-def _lowered(words: Iterable[str]) -> Words:
+def _lower_words(words: Iterable[str]) -> Words:
     return tuple(word.lower() for word in words)
 
 
-def _fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
+def _count_fused(words: list[str], surfaces: list[Surface]) -> dict[Words, str]:
     """Return the words in a row that are mostly written as one, and how."""
-    lowered, one = _lowered(words), defaultdict[Words, Counter[str]](Counter)
+    lowered, text_counts = _lower_words(words), defaultdict[Words, Counter[str]](Counter)
     begins = [i for i, surface in enumerate(surfaces) if surface.text]
     sizes: list[int] = []  # of each word's token
     for a, b in pairwise([*begins, len(words)]):
         sizes += [b - a] * (b - a)
         if b - a > 1:
-            one[lowered[a:b]][surfaces[a].text.lower()] += 1
+            text_counts[lowered[a:b]][surfaces[a].text.lower()] += 1
     times: Counter[Words] = Counter()
-    for n in set(map(len, one)):  # but for parts of longer tokens
+    for n in set(map(len, text_counts)):  # but for parts of longer tokens
         times.update(lowered[i : i + n] for i in range(len(words) - n + 1) if sizes[i] <= n)
-    mostly = {some: texts for some, texts in one.items() if 2 * texts.total() > times[some]}
-    return {some: min(ts, key=lambda text: (-ts[text], text)) for some, ts in mostly.items()}
+    mostly = {
+        tokens: texts for tokens, texts in text_counts.items() if 2 * texts.total() > times[tokens]
+    }
+    return {tokens: min(ts, key=lambda text: (-ts[text], text)) for tokens, ts in mostly.items()}
 
 
-def _like(text: str, word: str) -> str:
+def _copy_case(text: str, word: str) -> str:
     """Return a text with the capitals of a word."""
     case = case_of(word)
     return text.upper() if case == "upper" else text.capitalize() if case == "first" else text
 
 
-def fused_lines(fused: Mapping[Words, str]) -> str:
+def format_fused(fused: Mapping[Words, str]) -> str:
     """Return words that are written as one, a line each."""
-    return "\n".join("\t".join((*some, text)) for some, text in fused.items())
+    return "\n".join("\t".join((*tokens, text)) for tokens, text in fused.items())
 
 
-def fused_of(text: str) -> dict[Words, str]:
-    """Return what `fused_lines` wrote; a ValueError if it is none."""
-    found: dict[Words, str] = {}
+def parse_fused_lines(text: str) -> dict[Words, str]:
+    """Return what `format_fused` wrote; a ValueError if it is none."""
+    fused: dict[Words, str] = {}
     for line in text.split("\n") if text else ():
-        first, second, *others, one = line.split("\t")
-        some = (first, second, *others)
-        found[some] = one
-    return found
+        first, second, *later_words, text_of_token = line.split("\t")
+        tokens = (first, second, *later_words)
+        fused[tokens] = text_of_token
+    return fused

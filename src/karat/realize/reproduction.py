@@ -23,17 +23,17 @@ from karat.realize.evaluation import (
 )
 from karat.realize.fergus import Fergus
 from karat.realize.input_trees import InputTrees, Realizer, input_trees
-from karat.realize.treebank import Treebank, read_treebank, some_sentences
-from karat.reproduction.papers import Request
+from karat.realize.treebank import Treebank, read_treebank, slice_sentences
+from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,
     HOLDS,
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
+    to_verdict,
 )
 from karat.stats.resampling import SEED
 from karat.stats.significance import BETTER, WORSE
@@ -42,7 +42,7 @@ from karat.text.trees import Tree
 CITATION = "Bangalore, Rambow and Whittaker 2000, Evaluation Metrics for Generation"
 TRAIN, TEST = (f"treebank-ewt/en_ewt-ud-{part}.conllu" for part in ("train", "dev"))
 ACCURACIES = tuple(METRICS)[:4]
-NAMED = dict(
+ACCURACY_NAMES = dict(
     zip(
         ACCURACIES,
         ("simple", "generation", "simple tree", "generation tree"),
@@ -62,7 +62,7 @@ PRINTED = {
 EXAMPLE_SCORES = dict(zip(ACCURACIES, (0.44, 0.56, 0.33, 0.67), strict=True))
 """The baseline's sentence by the last table of section 3.2; an earlier one misprints 0.67 for
 generation accuracy."""
-EVERY = 10
+HELD_OUT_STEP = 10
 """Of the bundled sentences each tenth is held out."""
 
 
@@ -74,10 +74,10 @@ class Parts(NamedTuple):
     name: str
 
 
-def reproduce_fergus(request: Request) -> Reproduction:
+def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
     """Train the realizer and its baselines, and score what they write for other sentences."""
     real = request.data.holds_all([TRAIN, TEST])
-    parts = _real(request) if real else _bundled()
+    parts = _read_parts(request) if real else _bundled_parts()
     fergus = Fergus.train(parts.train, progress=request.progress)
     trees = input_trees(parts.test, "words")
     realizers: list[Realizer] = [*fergus.baselines, fergus]
@@ -90,14 +90,14 @@ def reproduce_fergus(request: Request) -> Reproduction:
         paper=CITATION,
         data=(parts.name,),
         rows=(
-            *_worked(),
+            *_worked_example(),
             *_example_numbers(figure_2),
             *_numbers([output.scores() for output in outputs], parts.name),
         ),
         conclusions=(is_better(supertags, baseline, parts.name, request.seed), example),
-        differs=tuple(_differs(parts)),
+        differs=tuple(_differences(parts)),
         settings={**request.settings, "trained": len(parts.train), "tested": len(parts.test)},
-        signatures={NAMED[key]: metric(METRICS[key]).signature() for key in ACCURACIES},
+        signatures={ACCURACY_NAMES[key]: metric(METRICS[key]).signature() for key in ACCURACIES},
         invented="" if real else "The sentences of the bundled treebank were written for Karat.",
         remarks=(
             "All models see words and their tree alone, as in the paper. Section 4 of the paper, "
@@ -107,15 +107,17 @@ def reproduce_fergus(request: Request) -> Reproduction:
     )
 
 
-def _real(request: Request) -> Parts:
+def _read_parts(request: ReproductionRequest) -> Parts:
     train, test = (read_treebank(request.data / place) for place in (TRAIN, TEST))
     return Parts(train, test, "treebank-ewt")
 
 
-def _bundled() -> Parts:
+def _bundled_parts() -> Parts:
     bank = _demo()
-    held = np.arange(len(bank)) % EVERY == 0
-    train, test = (_some(bank, np.flatnonzero(one)) for one in (~held, held))
+    held = np.arange(len(bank)) % HELD_OUT_STEP == 0
+    train, test = (
+        _select_sentences(bank, np.flatnonzero(is_chosen)) for is_chosen in (~held, held)
+    )
     return Parts(train, test, "the bundled treebank")
 
 
@@ -125,7 +127,7 @@ def _demo() -> Treebank:
         return read_treebank(path)
 
 
-def _some(bank: Treebank, chosen: Ints) -> Treebank:
+def _select_sentences(bank: Treebank, chosen: Ints) -> Treebank:
     """Return some sentences of a treebank."""
     cuts = [np.arange(bank.offsets[i], bank.offsets[i + 1]) for i in chosen.tolist()]
     nodes = np.concatenate(cuts)
@@ -148,13 +150,13 @@ def _some(bank: Treebank, chosen: Ints) -> Treebank:
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _worked() -> Iterator[ReproducedNumber]:
+def _worked_example() -> Iterator[ReproducedNumber]:
     """Yield the accuracies of the sentence that the paper prints for its baseline."""
     sentence = PRINTED["LR, random trees"]
     for key, paper in EXAMPLE_SCORES.items():
-        ours = float(metric(METRICS[key]).corpus([sentence], [EXAMPLE]).value)
+        value = float(metric(METRICS[key]).corpus([sentence], [EXAMPLE]).value)
         detail = f"the baseline's printed sentence: {sentence}" if key == ACCURACIES[0] else ""
-        values = NAMED[key], "accuracy", paper, ours, "the paper's example"
+        values = ACCURACY_NAMES[key], "accuracy", paper, value, "the paper's example"
         yield ReproducedNumber("section 3.2", *values, detail=detail)
 
 
@@ -165,19 +167,21 @@ def _example_numbers(sentences: Mapping[str, str]) -> Iterator[ReproducedNumber]
         for key in ACCURACIES:
             score = metric(METRICS[key])
             paper = EXAMPLE_SCORES[key] if model != "supertags" else 1.0
-            ours = float(score.corpus([sentences[model]], reference).value)
+            value = float(score.corpus([sentences[model]], reference).value)
             detail = f"{sentences[model]} (paper: {printed})" if key == ACCURACIES[0] else ""
-            values = "accuracy", paper, ours, "Figure 2"
-            yield ReproducedNumber("section 3.3", f"{model}: {NAMED[key]}", *values, detail=detail)
+            values = "accuracy", paper, value, "Figure 2"
+            yield ReproducedNumber(
+                "section 3.3", f"{model}: {ACCURACY_NAMES[key]}", *values, detail=detail
+            )
 
 
 def _numbers(scores: list[RealizerScores], data: str) -> Iterator[ReproducedNumber]:
     published = dict(PAPER)
     for row in scores:
-        known = dict(zip(ACCURACIES, published.get(row.model, ()), strict=False))
+        published_values = dict(zip(ACCURACIES, published.get(row.model, ()), strict=False))
         for key in ACCURACIES:
-            item = f"{row.model}: {NAMED[key]}"
-            values = known.get(key), getattr(row, key)
+            item = f"{row.model}: {ACCURACY_NAMES[key]}"
+            values = published_values.get(key), getattr(row, key)
             yield ReproducedNumber("Table 1", item, "accuracy", *values, data)
 
 
@@ -201,7 +205,7 @@ def is_better(
     verdict = FAILS if WORSE in verdicts else HOLDS if verdicts == {BETTER} else UNDECIDED
     pairs = zip(ACCURACIES, rows, strict=True)
     evidence = ", ".join(
-        f"{NAMED[key]} {row.delta:+.3f} [{row.delta_low:.3f}, {row.delta_high:.3f}]"
+        f"{ACCURACY_NAMES[key]} {row.delta:+.3f} [{row.delta_low:.3f}, {row.delta_high:.3f}]"
         for key, row in pairs
     )
     claim = "The supertag model is better than the baseline by all four accuracies."
@@ -213,9 +217,9 @@ def is_example_right(sentence: str, training: Treebank, data: str) -> Conclusion
     right = PRINTED["supertags"].lower()
     claim = f"The supertag model writes the right sentence from Figure 2's tree: {right}"
     if right in {text.removesuffix(" .") for text in _sentences(training)}:
-        seen = f"the training text has this sentence; {sentence}"
-        return Conclusion("section 3.3", claim, UNDECIDED, seen, data)
-    return Conclusion("section 3.3", claim, judged(sentence == right), sentence, data)
+        evidence = f"the training text has this sentence; {sentence}"
+        return Conclusion("section 3.3", claim, UNDECIDED, evidence, data)
+    return Conclusion("section 3.3", claim, to_verdict(sentence == right), sentence, data)
 
 
 def _sentences(bank: Treebank) -> list[str]:
@@ -236,12 +240,15 @@ def _figure_2() -> InputTrees:
 def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
     """Return what the models of Table 1 write for the only tree, by their names."""
     realizers: list[Realizer] = [fergus.baselines[0], fergus]
-    return {one.name: tree.sentence(0, one.realize(tree)[0][0].nodes) for one in realizers}
+    return {
+        realizer.name: tree.sentence(0, realizer.realize(tree)[0][0].nodes)
+        for realizer in realizers
+    }
 
 
 def _attached_as_in_training(fergus: Fergus) -> str:
     """Say what the supertag model writes for the example with the heads that treebanks give it."""
-    tree = input_trees(some_sentences(_demo(), 0, 1), "words")
+    tree = input_trees(slice_sentences(_demo(), 0, 1), "words")
     sentence = write_example(fergus, tree)["supertags"]
     return (
         "In Figure 2, 'was' depends on 'estimate', and 'phase' on 'for'. In the training trees it "
@@ -253,12 +260,14 @@ def _attached_as_in_training(fergus: Fergus) -> str:
 # -------------------------------------------------------------------------------- differences
 
 
-def _differs(parts: Parts) -> Iterator[Difference]:
+def _differences(parts: Parts) -> Iterator[PaperDifference]:
     train, test = (f"{len(bank):,} sentences, {len(bank.words):,} words" for bank in parts[:2])
     newspaper = "1,000,000 words of the Wall Street Journal"
-    yield Difference("training text", newspaper, f"{parts.name}: {train}")
-    yield Difference("test text", "100 sentences of the Wall Street Journal", test)
-    yield Difference("grammar", "XTAG, written by hand", "extracted from the treebank")
+    yield PaperDifference("training text", newspaper, f"{parts.name}: {train}")
+    yield PaperDifference("test text", "100 sentences of the Wall Street Journal", test)
+    yield PaperDifference("grammar", "XTAG, written by hand", "extracted from the treebank")
     heads = "Universal Dependencies, where a preposition depends on its noun"
-    yield Difference("trees", "made from the Penn Treebank by heuristics", heads)
-    yield Difference("positions", "by supertags, no costs", "costs of sides and sisters, learned")
+    yield PaperDifference("trees", "made from the Penn Treebank by heuristics", heads)
+    yield PaperDifference(
+        "positions", "by supertags, no costs", "costs of sides and sisters, learned"
+    )

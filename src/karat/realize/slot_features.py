@@ -42,13 +42,13 @@ _NODE_SLOT = "i{k},i{k} ir,i{k} it,i{k} iw,i{k} ie,h{k} ir,h{k} iw,h{k} hw ir,i{
 
 def filled_templates(slots: int) -> dict[str, str]:
     """Return the templates of slots that are filled, whose columns are numbered."""
-    each = range(slots)
+    numbers = range(slots)
     return {
-        "node": ",".join([_NODE, *(_NODE_SLOT.format(k=k) for k in each)]),
+        "node": ",".join([_NODE, *(_NODE_SLOT.format(k=k) for k in numbers)]),
         "daughter": ",".join(
-            ["dr dA,dr dA ir,dr dA iw", *(f"d{k} dr,d{k} dr ir,d{k} dr iw" for k in each)]
+            ["dr dA,dr dA ir,dr dA iw", *(f"d{k} dr,d{k} dr ir,d{k} dr iw" for k in numbers)]
         ),
-        "sister": ",".join(["dr dA ir", *(f"d{k} dr ir,d{k} ir iw" for k in each)]),
+        "sister": ",".join(["dr dA ir", *(f"d{k} dr ir,d{k} ir iw" for k in numbers)]),
     }
 
 
@@ -62,10 +62,10 @@ def learn_lemmas(treebank: Treebank) -> dict[str, str]:
         for word, lemma in zip(treebank.words, treebank.lemmas, strict=True)
         if lemma not in ("", MISSING)
     )
-    found: dict[str, str] = {}
+    lemmas: dict[str, str] = {}
     for (word, lemma), _ in sorted(times.items(), key=lambda one: (-one[1], one[0])):
-        found.setdefault(word, lemma)
-    return {word: lemma for word, lemma in sorted(found.items()) if word != lemma}
+        lemmas.setdefault(word, lemma)
+    return {word: lemma for word, lemma in sorted(lemmas.items()) if word != lemma}
 
 
 def lemma(word: str, lemmas: Mapping[str, str]) -> str:
@@ -87,33 +87,33 @@ def mix(state: Hashes | np.uint64, value: Hashes) -> Hashes:
     return mixed
 
 
-def strings(column: Iterable[str]) -> Hashes:
+def hash_strings(column: Iterable[str]) -> Hashes:
     """Return a hash of every string; 0 for empty ones."""
     listed = list(column)
-    known = {text: i for i, text in enumerate(dict.fromkeys(listed))}
-    found = symbols(list(known)).astype(np.uint64) + np.uint64(1)
-    if "" in known:
-        found[known[""]] = 0
-    numbered: Hashes = found[np.array([known[text] for text in listed], dtype=np.int64)]
+    numbers = {text: i for i, text in enumerate(dict.fromkeys(listed))}
+    hashes = symbols(list(numbers)).astype(np.uint64) + np.uint64(1)
+    if "" in numbers:
+        hashes[numbers[""]] = 0
+    numbered: Hashes = hashes[np.array([numbers[text] for text in listed], dtype=np.int64)]
     return numbered
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class FeaturePairs:
     """Nodes in rising order, and for each another node."""
 
     nodes: Ints
     others: Ints
 
     @classmethod
-    def of(cls, nodes: Ints, others: Ints) -> Pairs:
+    def of(cls, nodes: Ints, partners: Ints) -> FeaturePairs:
         """Sort pairs by their nodes."""
         order = np.argsort(nodes, kind="stable")
-        return cls(nodes[order], others[order])
+        return cls(nodes[order], partners[order])
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FeatureBlock:
     """Hashes of features: a row for every entry of `nodes`, which rise."""
 
     nodes: Ints
@@ -128,7 +128,7 @@ class NodeFeatures:
         self.lemmas = lemmas
         self.every = np.arange(self.n)
         below = np.flatnonzero(self.heads >= 0)
-        self.daughters = Pairs.of(self.heads[below], below)
+        self.daughters = FeaturePairs.of(self.heads[below], below)
         self.sisters = _sisters(self.daughters)
 
     @cached_property
@@ -136,19 +136,19 @@ class NodeFeatures:
         """Columns of every node before any slot is filled."""
         trees, words = self.trees, self.trees.words
         blank = np.zeros(self.n, dtype=np.uint64)
-        found = {
-            "w": strings(words),
-            "l": strings(lemma(word, self.lemmas) for word in words),
-            "e": strings(word[-3:] for word in words),
-            "y": strings(word[-2:] for word in words),
-            "p": strings(word[:4] for word in words),
-            "r": strings(trees.relations),
-            "t": strings(trees.tags) if self.sees_all else blank,
-            "F": strings(trees.features) if self.sees_all else blank,
+        columns = {
+            "w": hash_strings(words),
+            "l": hash_strings(lemma(word, self.lemmas) for word in words),
+            "e": hash_strings(word[-3:] for word in words),
+            "y": hash_strings(word[-2:] for word in words),
+            "p": hash_strings(word[:4] for word in words),
+            "r": hash_strings(trees.relations),
+            "t": hash_strings(trees.tags) if self.sees_all else blank,
+            "F": hash_strings(trees.features) if self.sees_all else blank,
             "k": self._sizes(),
-            "n": _few(np.bincount(self.daughters.nodes, minlength=self.n)),
+            "n": _clip_counts(np.bincount(self.daughters.nodes, minlength=self.n)),
         }
-        return found | {"D": self.bag(self.daughters, found["r"])}
+        return columns | {"D": self.bag(self.daughters, columns["r"])}
 
     def _sizes(self) -> Hashes:
         """Return the class of the number of content words in the subtree of every node."""
@@ -156,84 +156,100 @@ class NodeFeatures:
         for j in range(self.n - 1, -1, -1):
             if heads[j] >= 0:
                 sizes[heads[j]] += sizes[j]
-        found: Hashes = np.searchsorted(SIZES, sizes).astype(np.uint64) + np.uint64(1)
-        return found
+        size_classes: Hashes = np.searchsorted(SIZES, sizes).astype(np.uint64) + np.uint64(1)
+        return size_classes
 
     @cached_property
     def each_feature(self) -> tuple[Ints, Hashes]:
         """Every feature (FEATS) of all nodes, and where those of each node begin."""
-        said = [text.split("|") if self.sees_all and text else [] for text in self.trees.features]
-        begins = np.cumsum([0, *map(len, said)])
-        return begins, strings(part for parts in said for part in parts)
+        features_of_nodes = [
+            text.split("|") if self.sees_all and text else [] for text in self.trees.features
+        ]
+        begins = np.cumsum([0, *map(len, features_of_nodes)])
+        return begins, hash_strings(part for parts in features_of_nodes for part in parts)
 
     def around(self, columns: Mapping[str, Hashes]) -> Columns:
         """Return columns at every node, its head and the head's head."""
         above = self.heads
         higher = np.where(above >= 0, above[np.maximum(above, 0)], -1)
-        return _at(columns, "i", self.every) | _at(columns, "h", above) | _at(columns, "g", higher)
+        return (
+            _columns_at(columns, "i", self.every)
+            | _columns_at(columns, "h", above)
+            | _columns_at(columns, "g", higher)
+        )
 
-    def bag(self, pairs: Pairs, column: Hashes) -> Hashes:
+    def bag(self, pairs: FeaturePairs, column: Hashes) -> Hashes:
         """Return a hash of the values at all partners of every node, whatever their order."""
-        found = np.zeros(self.n, dtype=np.uint64)
-        np.add.at(found, pairs.nodes, mix(np.uint64(7), column[pairs.others]))
-        return found
+        hashes = np.zeros(self.n, dtype=np.uint64)
+        np.add.at(hashes, pairs.nodes, mix(np.uint64(7), column[pairs.others]))
+        return hashes
 
-    def blocks(self, columns: Columns, of: Mapping[str, str], start: int) -> list[Block]:
+    def blocks(
+        self, columns: Columns, templates: Mapping[str, str], start: int
+    ) -> list[FeatureBlock]:
         """Return the features of templates for nodes, daughters and sisters."""
-        here = self.around(columns)
-        found = [Block(self.every, _hashed(of["node"], start, here))]
+        node_columns = self.around(columns)
+        blocks = [FeatureBlock(self.every, _hash_templates(templates["node"], start, node_columns))]
         for kind, pairs in (("daughter", self.daughters), ("sister", self.sisters)):
-            names = _names(of[kind])
-            mine = {k: here[k][pairs.nodes] for k in names if k[0] in "ihg"}
+            names = _names(templates[kind])
+            pair_columns = {k: node_columns[k][pairs.nodes] for k in names if k[0] in "ihg"}
             other = {k[1:] for k in names if k[0] == "d"}
-            mine |= _at({k: columns[k] for k in other}, "d", pairs.others)
+            pair_columns |= _columns_at({k: columns[k] for k in other}, "d", pairs.others)
             start += 200
-            found.append(Block(pairs.nodes, _hashed(of[kind], start, mine)))
-        return found
+            blocks.append(
+                FeatureBlock(pairs.nodes, _hash_templates(templates[kind], start, pair_columns))
+            )
+        return blocks
 
-    def feature_blocks(self, columns: Columns, of: Mapping[str, str], start: int) -> list[Block]:
+    def feature_blocks(
+        self, columns: Columns, templates: Mapping[str, str], start: int
+    ) -> list[FeatureBlock]:
         """Return templates with each of the features of a node, its head and its daughters."""
         begins, values = self.each_feature
-        here, found = self.around(columns), []
-        above = Pairs(np.flatnonzero(self.heads >= 0), self.heads[self.heads >= 0])
+        node_columns, blocks = self.around(columns), []
+        above = FeaturePairs(np.flatnonzero(self.heads >= 0), self.heads[self.heads >= 0])
         for kind, pairs in (
-            ("node", Pairs(self.every, self.every)),
+            ("node", FeaturePairs(self.every, self.every)),
             ("head", above),
             ("daughter", self.daughters),
         ):
             counts = np.diff(begins)[pairs.others]
-            which = np.repeat(np.arange(len(counts)), counts)
-            within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-            nodes = pairs.nodes[which]
-            names = _names(of[kind])
-            mine = {k: here[k][nodes] for k in names if k[0] in "ihg"}
-            mine |= {k: columns[k[1:]][pairs.others[which]] for k in names if k[0] == "d"}
-            mine["f"] = values[begins[pairs.others][which] + within]
+            pair_numbers = np.repeat(np.arange(len(counts)), counts)
+            within = np.arange(len(pair_numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+            nodes = pairs.nodes[pair_numbers]
+            names = _names(templates[kind])
+            pair_columns = {k: node_columns[k][nodes] for k in names if k[0] in "ihg"}
+            pair_columns |= {
+                k: columns[k[1:]][pairs.others[pair_numbers]] for k in names if k[0] == "d"
+            }
+            pair_columns["f"] = values[begins[pairs.others][pair_numbers] + within]
             start += 200
-            found.append(Block(nodes, _hashed(of[kind], start, mine)))
-        return found
+            blocks.append(
+                FeatureBlock(nodes, _hash_templates(templates[kind], start, pair_columns))
+            )
+        return blocks
 
 
 SIZES = np.array([1, 2, 3, 4, 6, 9, 14, 25])
 """Limits of classes of sizes."""
 
 
-def _few(counts: Ints) -> Hashes:
-    found: Hashes = np.minimum(counts, 5).astype(np.uint64)
-    return found
+def _clip_counts(counts: Ints) -> Hashes:
+    clipped: Hashes = np.minimum(counts, 5).astype(np.uint64)
+    return clipped
 
 
 def _names(templates: str) -> set[str]:
-    return {name for one in templates.split(",") for name in one.split()}
+    return {name for template in templates.split(",") for name in template.split()}
 
 
-def _at(columns: Mapping[str, Hashes], where: str, nodes: Ints) -> Columns:
-    """Return columns at nodes, which may be -1, under names that begin with `where`."""
-    known, safe = nodes >= 0, np.maximum(nodes, 0)
-    return {where + k: np.where(known, c[safe], np.uint64(3)) for k, c in columns.items()}
+def _columns_at(columns: Mapping[str, Hashes], prefix: str, nodes: Ints) -> Columns:
+    """Return columns at nodes, which may be -1, under names that begin with `prefix`."""
+    exists, safe = nodes >= 0, np.maximum(nodes, 0)
+    return {prefix + k: np.where(exists, c[safe], np.uint64(3)) for k, c in columns.items()}
 
 
-def _sisters(daughters: Pairs) -> Pairs:
+def _sisters(daughters: FeaturePairs) -> FeaturePairs:
     """Return all pairs of sisters."""
     mothers, kids = daughters.nodes, daughters.others
     begins = np.flatnonzero(np.append(True, mothers[1:] != mothers[:-1])) if len(kids) else kids
@@ -242,37 +258,37 @@ def _sisters(daughters: Pairs) -> Pairs:
     first = np.repeat(kids, many)
     within = np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
     second = kids[np.repeat(np.repeat(begins, counts), many) + within]
-    return Pairs.of(first[first != second], second[first != second])
+    return FeaturePairs.of(first[first != second], second[first != second])
 
 
-def _hashed(templates: str, start: int, columns: Columns) -> Hashes:
+def _hash_templates(templates: str, start: int, columns: Columns) -> Hashes:
     """Return a column of hashes for every template, such as `iw hr`."""
     n = len(next(iter(columns.values()))) if columns else 0
-    found = []
+    hashes = []
     for number, template in enumerate(templates.split(","), start):
         state = mix(np.uint64(number), np.full(n, 0xABCD, dtype=np.uint64))
         for name in template.split():
             state = mix(state, columns[name])
-        found.append(mix(state, np.full(n, 0x51, dtype=np.uint64)))
-    return np.stack(found, axis=1)
+        hashes.append(mix(state, np.full(n, 0x51, dtype=np.uint64)))
+    return np.stack(hashes, axis=1)
 
 
 def ragged(
-    blocks: Iterable[Block], n: int, bits: int
+    blocks: Iterable[FeatureBlock], n: int, bits: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the features of every node as numbers of so many bits, and where each begins."""
     blocks = list(blocks)
-    each = [np.bincount(block.nodes, minlength=n) for block in blocks]
+    counts_of_block = [np.bincount(block.nodes, minlength=n) for block in blocks]
     widths = [block.hashes.shape[1] for block in blocks]
-    counts = sum(c * w for c, w in zip(each, widths, strict=True))
+    counts = sum(c * w for c, w in zip(counts_of_block, widths, strict=True))
     offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-    found = np.empty(int(offsets[-1]), dtype=np.int32)
+    numbers_of_nodes = np.empty(int(offsets[-1]), dtype=np.int32)
     begins = offsets[:-1].copy()
-    for block, count, width in zip(blocks, each, widths, strict=True):
+    for block, count, width in zip(blocks, counts_of_block, widths, strict=True):
         first = np.repeat(np.cumsum(count) - count, count)
         rank = np.arange(len(block.nodes)) - first
         places = begins[block.nodes] + rank * width
         numbers = (block.hashes >> np.uint64(64 - bits)).astype(np.int32)
-        found[places[:, None] + np.arange(width)] = numbers
+        numbers_of_nodes[places[:, None] + np.arange(width)] = numbers
         begins += count * width
-    return found, offsets
+    return numbers_of_nodes, offsets

@@ -52,9 +52,9 @@ class NodeColumns:
     @cached_property
     def kernel(self) -> _kernel.TreeColumns:
         """The columns as the kernel takes them, checked."""
-        seen = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
-        others = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
-        return _kernel.TreeColumns(*seen, others, self.heads, self.offsets)
+        columns = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
+        alternatives = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
+        return _kernel.TreeColumns(*columns, alternatives, self.heads, self.offsets)
 
     def blank(self) -> NodeColumns:
         """Return the trees without labels."""
@@ -67,7 +67,7 @@ class NodeColumns:
         return np.concatenate(parts) if parts else np.arange(0)
 
 
-def columns_of(trees: InputTrees) -> NodeColumns:
+def to_columns(trees: InputTrees) -> NodeColumns:
     """Return the symbols of unordered trees.
 
     `fine` is XPOS with features where they are given, else the tag until a labeller knows more.
@@ -75,16 +75,27 @@ def columns_of(trees: InputTrees) -> NodeColumns:
     tags, words = symbols(trees.tags), trees.words
     fine = fine_symbols(trees.fine, trees.features) if trees.fine else tags
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    known = {word: word_shape(word) for word in number}  # each distinct word is looked at once
-    endings, shapes = [word[-3:] for word in words], [known[word] for word in words]
-    seen = symbols(words), symbols(endings), symbols(shapes), tags, fine, symbols(trees.relations)
+    shape_of_word = {
+        word: word_shape(word) for word in number
+    }  # each distinct word is looked at once
+    endings, shapes = [word[-3:] for word in words], [shape_of_word[word] for word in words]
+    columns = (
+        symbols(words),
+        symbols(endings),
+        symbols(shapes),
+        tags,
+        fine,
+        symbols(trees.relations),
+    )
     affixes = np.stack([symbols([word[part] for word in number]) for part in AFFIXES], axis=1)
-    return NodeColumns(*seen, trees.heads, trees.offsets, affixes[[number[word] for word in words]])
+    return NodeColumns(
+        *columns, trees.heads, trees.offsets, affixes[[number[word] for word in words]]
+    )
 
 
 def fine_symbols(tags: list[str], features: list[str]) -> Symbols:
     """Return the symbols of the treebank's own tags with features."""
-    return symbols([f"{tag} {some}" for tag, some in zip(tags, features, strict=True)])
+    return symbols([f"{tag} {feature}" for tag, feature in zip(tags, features, strict=True)])
 
 
 def symbols(strings: list[str]) -> Symbols:
@@ -100,9 +111,9 @@ def word_shape(word: str) -> str:
 Weights = NDArray[np.float32]
 Bytes = NDArray[np.int8]
 
-_MOST = 100  # beyond this exponent, weights would not fit
+_MAX_EXPONENT = 100  # beyond this exponent, weights would not fit
 LEVELS = 7
-LARGEST = np.float32(7.01)
+MAX_SCALED = np.float32(7.01)
 """In scales, what a row's largest weight may be: above 7, so that one of 7 scales stays what it is
 whatever division rounds to, and below 5 · √2, so that one of 5 does."""
 
@@ -111,17 +122,19 @@ def to_bytes(weights: Weights, width: int) -> tuple[Bytes, Bytes]:
     """Return the bytes of all weights, and the exponents of their rows of `width`."""
     table = weights.reshape(-1, width)
     halves, exponents = np.frexp(np.abs(table).max(axis=1, initial=0) / np.float32(127))
-    exponents = np.clip(exponents - (halves == 0.5), -_MOST, _MOST)  # the least power that suffices
-    found = np.rint(np.ldexp(table, -exponents[:, None]))
-    return found.astype(np.int8).reshape(-1), exponents.astype(np.int8)
+    exponents = np.clip(
+        exponents - (halves == 0.5), -_MAX_EXPONENT, _MAX_EXPONENT
+    )  # the least power that suffices
+    levels = np.rint(np.ldexp(table, -exponents[:, None]))
+    return levels.astype(np.int8).reshape(-1), exponents.astype(np.int8)
 
 
-def from_bytes(found: Bytes, exponents: Bytes, width: int) -> Weights:
+def from_bytes(levels: Bytes, exponents: Bytes, width: int) -> Weights:
     """Return the weights; a ValueError if bytes and exponents do not fit together."""
-    _check_types(found, np.int8, exponents)
-    if len(exponents) and not -_MOST <= exponents.min() <= exponents.max() <= _MOST:
+    _check_types(levels, np.int8, exponents)
+    if len(exponents) and not -_MAX_EXPONENT <= exponents.min() <= exponents.max() <= _MAX_EXPONENT:
         raise ValueError("weights out of range")
-    table = found.reshape(len(exponents), width).astype(np.float32)
+    table = levels.reshape(len(exponents), width).astype(np.float32)
     # By a power of two nothing is rounded; one product is far quicker than an `ldexp` of each.
     table *= np.ldexp(np.float32(1), exponents.astype(np.int32))[:, None]
     return table.reshape(-1)
@@ -131,33 +144,35 @@ def to_half_bytes(weights: Weights, width: int) -> tuple[NDArray[np.uint8], Byte
     """Return the levels of all weights, two a byte, and the exponents of their rows of `width`."""
     table = weights.reshape(-1, width)
     largest = np.abs(table).max(axis=1, initial=0)
-    parts, powers = np.frexp(largest / LARGEST)  # a logarithm would round
+    parts, powers = np.frexp(largest / MAX_SCALED)  # a logarithm would round
     halves = 2 * powers - (parts <= np.float32(sqrt(0.5))) - (parts <= 0.5)
-    exponents = np.clip(np.where(largest > 0, halves, -_MOST), -_MOST, _MOST).astype(np.int8)
+    exponents = np.clip(
+        np.where(largest > 0, halves, -_MAX_EXPONENT), -_MAX_EXPONENT, _MAX_EXPONENT
+    ).astype(np.int8)
     levels = np.rint(table / _scales(exponents)[:, None]).astype(np.int8).reshape(-1) + LEVELS
     even = np.append(levels, 0) if len(levels) % 2 else levels
     pairs = even.astype(np.uint8).reshape(-1, 2)
     return (pairs[:, 0] | pairs[:, 1] << 4).astype(np.uint8), exponents
 
 
-def from_half_bytes(found: NDArray[np.uint8], exponents: Bytes, width: int) -> Weights:
+def from_half_bytes(levels: NDArray[np.uint8], exponents: Bytes, width: int) -> Weights:
     """Return the weights; a ValueError if levels and exponents do not fit together."""
-    _check_types(found, np.uint8, exponents)
+    _check_types(levels, np.uint8, exponents)
     count = len(exponents) * width
-    if len(found) != (count + 1) // 2:
-        raise ValueError(f"{len(found)} bytes for {count} weights")
-    return _kernel.from_half_bytes(found, _scales(exponents), width)
+    if len(levels) != (count + 1) // 2:
+        raise ValueError(f"{len(levels)} bytes for {count} weights")
+    return _kernel.from_half_bytes(levels, _scales(exponents), width)
 
 
 def _scales(exponents: Bytes) -> Weights:
     """Return 2 ^ (exponent / 2) of every row."""
-    whole, odd = np.divmod(exponents.astype(np.int32), 2)
-    scales: Weights = np.ldexp(np.where(odd == 1, np.float32(sqrt(2)), np.float32(1)), whole)
+    halved, odd = np.divmod(exponents.astype(np.int32), 2)
+    scales: Weights = np.ldexp(np.where(odd == 1, np.float32(sqrt(2)), np.float32(1)), halved)
     return scales
 
 
-def _check_types(found: NDArray[np.generic], expected: type, exponents: Bytes) -> None:
-    if found.dtype != expected or exponents.dtype != np.int8:
+def _check_types(levels: NDArray[np.generic], expected: type, exponents: Bytes) -> None:
+    if levels.dtype != expected or exponents.dtype != np.int8:
         raise ValueError("weights of a wrong type")
 
 

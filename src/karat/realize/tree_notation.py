@@ -26,7 +26,7 @@ from karat.realize.treebank import (
     Treebank,
     complete_problem,
     features_problem,
-    opening,
+    first_character,
     text_problem,
 )
 
@@ -40,56 +40,56 @@ _ESCAPED = re.compile(r"\\(.)")
 class _Text:
     """The text of a file, whose lines are found quickly."""
 
-    def __init__(self, whole: str, name: str) -> None:
-        self.whole, self.name = whole, name
-        self._ends = [found.start() for found in re.finditer("\n", whole)]
+    def __init__(self, text: str, name: str) -> None:
+        self.whole, self.name = text, name
+        self._ends = [match.start() for match in re.finditer("\n", text)]
 
     def line(self, place: int) -> int:
         """Return the line of a place, from 1."""
         return bisect_left(self._ends, place) + 1
 
-    def wrong(self, place: int, told: str) -> InputError:
+    def wrong(self, place: int, problem: str) -> InputError:
         """Return an error with the line and the column of a place."""
         column = place - self.whole.rfind("\n", 0, place)
-        return InputError(f"{self.name}, line {self.line(place)}, column {column}: {told}")
+        return InputError(f"{self.name}, line {self.line(place)}, column {column}: {problem}")
 
 
 @dataclass
-class Node:
+class TreeNode:
     """A node as it was written: its fields, its daughters, and the line that it stands in."""
 
     fields: list[str]
     line: int
-    daughters: list[Node] = field(default_factory=list)
+    daughters: list[TreeNode] = field(default_factory=list)
 
 
 def read_notation(text: bytes, name: str) -> Treebank:
     """Return the trees of a file in brackets or JSON."""
     try:
-        whole = text.decode("utf-8-sig")
+        decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
         raise InputError(f"{name}, line {line}: not valid UTF-8; convert the file") from error
-    read = _bracketed if opening(whole) == "(" else _from_json
-    return _treebank(name, read(_Text(whole, name)))
+    read = _parse_brackets if first_character(decoded) == "(" else _parse_json
+    return _treebank(name, read(_Text(decoded, name)))
 
 
 def _problem(key: str, value: str) -> str:
     """Return what is wrong with a field; else nothing."""
     is_features = key == "features"
-    found = text_problem(value) or (features_problem(value) if is_features else "")
-    return found or (complete_problem(value) if is_features else "")
+    problem = text_problem(value) or (features_problem(value) if is_features else "")
+    return problem or (complete_problem(value) if is_features else "")
 
 
 # ---------------------------------------------------------------------------------- brackets
 
 
-def _bracketed(text: _Text) -> Iterator[Node]:
+def _parse_brackets(text: _Text) -> Iterator[TreeNode]:
     """Yield the trees in brackets."""
-    above: list[Node] = []
+    above: list[TreeNode] = []
     for place, bracket, atom in _tokens(text):
         if bracket == "(":
-            node = Node([], text.line(place))
+            node = TreeNode([], text.line(place))
             if above and not above[-1].fields:
                 raise text.wrong(place, 'found "(", expected a lemma')
             above.append(node)
@@ -113,25 +113,25 @@ def _tokens(text: _Text) -> Iterator[tuple[int, str, str]]:
     """Yield brackets and atoms with their places."""
     place = 0
     while place < len(text.whole):
-        found = _TOKEN.match(text.whole, place)
-        if found is None:
+        match = _TOKEN.match(text.whole, place)
+        if match is None:
             raise text.wrong(place, "a quotation mark that is never closed")
-        bracket, in_quotes, atom = found.groups()
-        glued = text.whole[found.end() : found.end() + 1]
+        bracket, in_quotes, atom = match.groups()
+        glued = text.whole[match.end() : match.end() + 1]
         if (in_quotes is not None and _GLUED.match(glued)) or (atom and glued == '"'):
-            where = "after" if in_quotes is not None else "before"
-            raise text.wrong(found.end(), f"expected a space or bracket {where} the quotation mark")
+            side = "after" if in_quotes is not None else "before"
+            raise text.wrong(match.end(), f"expected a space or bracket {side} the quotation mark")
         if bracket or in_quotes is not None or atom:
             plain = _ESCAPED.sub(r"\1", in_quotes) if in_quotes is not None else atom
             yield place, bracket or "", plain or ""
-        place = found.end()
+        place = match.end()
 
 
-def _add(node: Node, atom: str, text: _Text, place: int) -> None:
+def _add(node: TreeNode, atom: str, text: _Text, place: int) -> None:
     """Add an atom to a node; XPOS may be left out before features."""
     if node.daughters:
-        told = f'found {quoted(atom)} after a daughter, expected "(" or ")"'
-        raise text.wrong(place, told)
+        finding = f'found {quoted(atom)} after a daughter, expected "(" or ")"'
+        raise text.wrong(place, finding)
     if not node.fields and atom in ("", MISSING):
         raise text.wrong(place, f"found {quoted(atom)}, expected a lemma")
     if len(node.fields) == len(FIELDS) - 2 and "=" in atom:
@@ -147,7 +147,7 @@ def _add(node: Node, atom: str, text: _Text, place: int) -> None:
 # -------------------------------------------------------------------------------------- JSON
 
 
-def _from_json(text: _Text) -> Iterator[Node]:
+def _parse_json(text: _Text) -> Iterator[TreeNode]:
     """Yield the trees in JSON."""
     decoder = json.JSONDecoder(object_pairs_hook=_members, parse_int=_number)
     place = number = 0
@@ -157,31 +157,31 @@ def _from_json(text: _Text) -> Iterator[Node]:
             continue
         line = text.line(place)
         try:
-            found, place = decoder.raw_decode(text.whole, place)
-            listed = enumerate(found if isinstance(found, list) else [found], number + 1)
+            value, place = decoder.raw_decode(text.whole, place)
+            listed = enumerate(value if isinstance(value, list) else [value], number + 1)
             trees = [_node(tree, line, f"{text.name}, line {line}, tree {n}") for n, tree in listed]
         except json.JSONDecodeError as error:
-            told = f"not JSON ({error.msg[0].lower()}{error.msg[1:]})"
-            raise text.wrong(error.pos, told) from error
-        except _Twice as error:
+            problem = f"not JSON ({error.msg[0].lower()}{error.msg[1:]})"
+            raise text.wrong(error.pos, problem) from error
+        except _DuplicateMember as error:
             raise InputError(f"{text.name}, line {line}: {error}") from error
         except RecursionError as error:
-            told = "a tree is nested too deeply for JSON: write it in brackets"
-            raise InputError(f"{text.name}, line {line}: {told}") from error
+            problem = "a tree is nested too deeply for JSON: write it in brackets"
+            raise InputError(f"{text.name}, line {line}: {problem}") from error
         number += len(trees)
         yield from trees
 
 
-class _Twice(ValueError):
+class _DuplicateMember(ValueError):
     """A member that an object has twice, of which one would be lost."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-        raise _Twice(f"an object has the member {quoted(twice)} twice: give it once")
-    return found
+        raise _DuplicateMember(f"an object has the member {quoted(twice)} twice: give it once")
+    return members
 
 
 def _number(digits: str) -> int | float:
@@ -189,7 +189,7 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
-def _json(value: Any) -> str:
+def _format_json(value: Any) -> str:
     """Return a value for a message, as JSON spells it."""
     if value is None or isinstance(value, bool | list | dict):
         try:
@@ -199,41 +199,41 @@ def _json(value: Any) -> str:
     return quoted(value)
 
 
-def _node(given: Any, line: int, where: str) -> Node:
+def _node(node: Any, line: int, location: str) -> TreeNode:
     """Return a node of JSON with all below it."""
-    if not isinstance(given, dict):
-        raise InputError(f"{where}: found {_json(given)}, expected an object with a lemma")
-    if unknown := sorted(given.keys() - {*FIELDS, "daughters"}):
+    if not isinstance(node, dict):
+        raise InputError(f"{location}: found {_format_json(node)}, expected an object with a lemma")
+    if unknown := sorted(node.keys() - {*FIELDS, "daughters"}):
         expected = ", ".join((*FIELDS, "daughters"))
-        raise InputError(f"{where}: found the member {quoted(unknown[0])}, expected {expected}")
-    features = given.get("features", "")
+        raise InputError(f"{location}: found the member {quoted(unknown[0])}, expected {expected}")
+    features = node.get("features", "")
     if isinstance(features, dict):
         for key, value in features.items():
-            told = f"{where}: the feature {quoted(key)} is {_json(value)}, expected"
+            finding = f"{location}: the feature {quoted(key)} is {_format_json(value)}, expected"
             if not isinstance(value, str):
-                raise InputError(f"{told} a string")
+                raise InputError(f"{finding} a string")
             if any(mark in part for part in (key, value) for mark in "=|"):
-                raise InputError(f"{told} a name and a value without = and |")
+                raise InputError(f"{finding} a name and a value without = and |")
         features = "|".join(f"{key}={value}" for key, value in features.items())
-    fields = [*(given.get(key, "" if key == "lemma" else MISSING) for key in FIELDS[:-1]), features]
+    fields = [*(node.get(key, "" if key == "lemma" else MISSING) for key in FIELDS[:-1]), features]
     for key, value in zip(FIELDS, fields, strict=True):
         if not isinstance(value, str):
-            raise InputError(f"{where}: {key} is {_json(value)}, expected a string")
+            raise InputError(f"{location}: {key} is {_format_json(value)}, expected a string")
         if problem := _problem(key, value):
-            raise InputError(f"{where}: {key} is {quoted(value)}, {problem}")
+            raise InputError(f"{location}: {key} is {quoted(value)}, {problem}")
     if fields[0] in ("", MISSING):
-        raise InputError(f"{where}: a node without a lemma: give every node one")
-    daughters = given.get("daughters", [])
+        raise InputError(f"{location}: a node without a lemma: give every node one")
+    daughters = node.get("daughters", [])
     if not isinstance(daughters, list):
-        raise InputError(f"{where}: daughters is {_json(daughters)}, expected a list")
-    below = f"{where}, under {quoted(fields[0])}"
-    return Node(fields, line, [_node(one, line, below) for one in daughters])
+        raise InputError(f"{location}: daughters is {_format_json(daughters)}, expected a list")
+    below = f"{location}, under {quoted(fields[0])}"
+    return TreeNode(fields, line, [_node(daughter, line, below) for daughter in daughters])
 
 
 # ---------------------------------------------------------------------------------- treebank
 
 
-def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
+def _treebank(name: str, trees: Iterable[TreeNode]) -> Treebank:
     """Return trees as a treebank, whose words are the lemmas in the order of the file."""
     rows: list[list[str]] = []
     heads, offsets, lines, places = list[int](), [0], list[int](), list[int]()
@@ -245,7 +245,7 @@ def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
             heads.append(head)
             places.append(node.line)
             number = len(rows) - offsets[-1]
-            waiting += [(one, number) for one in reversed(node.daughters)]
+            waiting += [(daughter, number) for daughter in reversed(node.daughters)]
         offsets.append(len(rows))
         lines.append(tree.line)
     if not lines:
@@ -254,8 +254,8 @@ def _treebank(name: str, trees: Iterable[Node]) -> Treebank:
         (lemma, lemma, upos, xpos, relation, _sorted_features(features))
         for lemma, relation, upos, xpos, features in rows
     )
-    found = Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
-    return replace(found, word_lines=places, has_word_order=False)
+    bank = Treebank.of_rows(name, columns, heads, offsets, [""] * len(lines), lines)
+    return replace(bank, word_lines=places, has_word_order=False)
 
 
 def _sorted_features(features: str) -> str:

@@ -23,22 +23,22 @@ MISSING = "_"
 """CoNLL-U's mark for what is not given."""
 NOTATIONS = "CoNLL-U, brackets or JSON"
 """Formats of trees, for messages."""
-SNIFFED = 1 << 16
+SNIFFED_BYTES = 1 << 16
 """Bytes that tell a format."""
 FEATURES = "expected features such as Number=Sing|Person=3"
 _UNWRITABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _BEFORE = re.compile(r"(?:\s+|#[^\n]*)*")  # blank lines and comments
 
 
-def opening(text: str) -> str:
+def first_character(text: str) -> str:
     """Return the first character after blank lines and comments; empty if there is none."""
-    found = _BEFORE.match(text)
-    return text[found.end() :][:1] if found else ""
+    match = _BEFORE.match(text)
+    return text[match.end() :][:1] if match else ""
 
 
 def is_notation(text: bytes) -> bool:
     """Return whether a file begins like trees in brackets or JSON, and not like CoNLL-U."""
-    return opening(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
+    return first_character(text.decode("utf-8-sig", "replace")) in ("(", "{", "[")
 
 
 def text_problem(value: str) -> str:
@@ -79,7 +79,16 @@ def complete_problem(features: str) -> str:
 COLUMNS, FEATS = 10, 5
 """Columns of CoNLL-U, and the place of the features."""
 
-BY_WORD = ("words", "lemmas", "upos", "xpos", "relations", "features", "surfaces", "word_lines")
+WORD_COLUMNS = (
+    "words",
+    "lemmas",
+    "upos",
+    "xpos",
+    "relations",
+    "features",
+    "surfaces",
+    "word_lines",
+)
 """Columns of a treebank that have an entry for each word."""
 
 
@@ -131,19 +140,23 @@ class Treebank:
         columns = self.words, self.lemmas, self.upos, self.xpos, self.relations, self.features
         return data_digest(columns, self.surfaces, self.heads, self.offsets)
 
-    def keep(self, kept: Flags) -> Treebank:
+    def keep(self, is_kept: Flags) -> Treebank:
         """Return the sentences with some of their words; those left out head no others."""
-        number = np.append(0, np.cumsum(kept))
+        number = np.append(0, np.cumsum(is_kept))
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         heads = np.where(self.heads > 0, number[starts + self.heads] - number[starts], 0)
-        columns: dict[str, Any] = {name: getattr(self, name) for name in BY_WORD}
-        some: dict[str, Any] = {
-            name: [one for one, good in zip(column, kept.tolist(), strict=True) if good]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in WORD_COLUMNS}
+        columns_kept: dict[str, Any] = {
+            name: [
+                value
+                for value, keep_value in zip(column, is_kept.tolist(), strict=True)
+                if keep_value
+            ]
             for name, column in columns.items()
             if column
         }
-        offsets, found = number[self.offsets].astype(np.int64), heads[kept].astype(np.int32)
-        return replace(self, heads=found, offsets=offsets, **some)
+        offsets, kept_heads = number[self.offsets].astype(np.int64), heads[is_kept].astype(np.int32)
+        return replace(self, heads=kept_heads, offsets=offsets, **columns_kept)
 
     @classmethod
     def of_rows(
@@ -181,15 +194,15 @@ class Treebank:
 
     def place(self, sentence: int) -> str:
         """Return the place of a sentence, for messages."""
-        known = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
-        return f"{self.name}, line {self.lines[sentence]:,}{known}"
+        identifier = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
+        return f"{self.name}, line {self.lines[sentence]:,}{identifier}"
 
     def word_place(self, j: int) -> str:
         """Return the place of word j of the columns, for messages."""
         sentence = int(np.searchsorted(self.offsets, j, side="right")) - 1
-        known = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
+        identifier = f", sentence {self.ids[sentence]}" if self.ids[sentence] else ""
         line = self.word_lines[j] if self.word_lines else self.lines[sentence]
-        return f"{self.name}, line {line:,}{known}, word {j - self.offsets[sentence] + 1:,}"
+        return f"{self.name}, line {line:,}{identifier}, word {j - self.offsets[sentence] + 1:,}"
 
 
 def read_treebank(path: str | os.PathLike[str]) -> Treebank:
@@ -202,11 +215,11 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
         path: the file; `.gz` is fine.
     """
     buffer, name = map_conllu(as_path("path", path))
-    if is_notation(buffer[:SNIFFED]):
+    if is_notation(buffer[:SNIFFED_BYTES]):
         raise InputError(f"{name}: found trees in brackets or JSON: a treebank needs CoNLL-U")
-    found = treebank_in(buffer, name)
-    check_forms(found)
-    return found
+    treebank = parse_treebank(buffer, name)
+    check_forms(treebank)
+    return treebank
 
 
 def check_forms(treebank: Treebank) -> None:
@@ -218,18 +231,18 @@ def check_forms(treebank: Treebank) -> None:
             raise InputError(f"{treebank.word_place(j)}: no form: give it in the second column")
 
 
-def treebank_in(buffer: mmap.mmap, name: str) -> Treebank:
+def parse_treebank(buffer: mmap.mmap, name: str) -> Treebank:
     """Return the sentences of a mapped file."""
     columns = columns_in(buffer, name)
     lists: list[Any] = [c.strings() if isinstance(c, _kernel.Views) else c for c in columns]
-    found = Treebank(name, *lists)
+    treebank = Treebank(name, *lists)
     features, lines = list[str](), list[int]()
-    same: dict[Surface, Surface] = {}  # each is held once
+    distinct: dict[Surface, Surface] = {}  # each is held once
     rows = _with_features(_rows(buffer), features, lines, name)
-    surfaces = [same.setdefault(one, one) for one in _surfaces(rows, name)]
-    found = replace(found, features=features, surfaces=surfaces, word_lines=lines)
-    places = _original_ids(buffer, name, len(found.words))
-    return found if places is None else _in_order(found, places)
+    surfaces = [distinct.setdefault(surface, surface) for surface in _surfaces(rows, name)]
+    treebank = replace(treebank, features=features, surfaces=surfaces, word_lines=lines)
+    places = _original_ids(buffer, name, len(treebank.words))
+    return treebank if places is None else _sort_by_original(treebank, places)
 
 
 _WORD = re.compile(rb"^\d+\t[^\n]*", re.MULTILINE)
@@ -240,11 +253,14 @@ def _original_ids(text: mmap.mmap, name: str, n: int) -> NDArray[np.int32] | Non
     """Return the original place of each word, if the file gives it for every word."""
     if text.find(b"original_id=") < 0:
         return None
-    given = (_ORIGINAL.search(match[0]) for match in _WORD.finditer(text))
-    found = np.fromiter((int(one[1]) if one else -1 for one in given), dtype=np.int32)
-    if len(found) != n or (found < 0).any():
+    matches = (_ORIGINAL.search(match[0]) for match in _WORD.finditer(text))
+    places = np.fromiter(
+        (int(match_of_word[1]) if match_of_word else -1 for match_of_word in matches),
+        dtype=np.int32,
+    )
+    if len(places) != n or (places < 0).any():
         raise InputError(f"{name}: original_id is given for some words, expected it for all")
-    return found
+    return places
 
 
 _Row = tuple[int, list[bytes]]
@@ -274,18 +290,18 @@ def _with_features(
     rows: Iterable[_Row], features: list[str], lines: list[int], name: str
 ) -> Iterator[_Row]:
     """Yield rows as they are, and add the features and the line of every word to lists."""
-    known: dict[bytes, str] = {}
+    parsed: dict[bytes, str] = {}
     for line, cells in rows:
         if cells and b"-" not in cells[0]:
             cell = cells[FEATS]
-            if cell not in known:
-                known[cell] = _features(cell, f"{name}, line {line}, word {cells[0].decode()}")
-            features.append(known[cell])
+            if cell not in parsed:
+                parsed[cell] = _features(cell, f"{name}, line {line}, word {cells[0].decode()}")
+            features.append(parsed[cell])
             lines.append(line)
         yield line, cells
 
 
-def _features(cell: bytes, where: str) -> str:
+def _features(cell: bytes, location: str) -> str:
     """Return features in the order of their names, or raise an error.
 
     Names begin with capitals; others, as in the Surface Realization tasks, tell of the order.
@@ -294,12 +310,14 @@ def _features(cell: bytes, where: str) -> str:
     text = cell.decode("utf-8")
     problem = features_problem(text) if text else f"{FEATURES}, or {MISSING}"
     if problem:
-        raise InputError(f"{where}: features (FEATS) is {quoted(text)}, {problem}")
+        raise InputError(f"{location}: features (FEATS) is {quoted(text)}, {problem}")
     parts = text.split("|")
-    return "|".join(sorted(part for part in parts if part[:1].isupper() or _asks(part)))
+    return "|".join(
+        sorted(part for part in parts if part[:1].isupper() or _is_complete_feature(part))
+    )
 
 
-def _asks(part: str) -> bool:
+def _is_complete_feature(part: str) -> bool:
     return part.lower().startswith("complete=")
 
 
@@ -310,78 +328,80 @@ def _surfaces(rows: Iterable[_Row], name: str) -> Iterator[Surface]:
     for line, cells in chain(rows, [(0, [])]):
         first, _, last = cells[0].partition(b"-") if cells else (b"", b"", b"")
         if place < end and (last or not cells):
-            raise _misplaced(name, begun)
+            raise _misplaced_token(name, begun)
         if not cells:
             place = end = 0
             continue
-        here = Surface(cells[1].decode("utf-8"), b"SpaceAfter=No" not in cells[-1].split(b"|"))
+        surface = Surface(cells[1].decode("utf-8"), b"SpaceAfter=No" not in cells[-1].split(b"|"))
         if last:
-            token, words, begun, end = here, [], line, int(last)
+            token, words, begun, end = surface, [], line, int(last)
             if int(first) != place + 1 or end <= place:
-                raise _misplaced(name, line)
+                raise _misplaced_token(name, line)
             continue
         place += 1
         if place > end:
-            yield here
+            yield surface
             continue
-        words.append(here.text)
-        yield from _parts(token, words) if place == end else ()
+        words.append(surface.text)
+        yield from _surfaces_of_token(token, words) if place == end else ()
 
 
-def _misplaced(name: str, line: int) -> InputError:
-    told = "a multiword token stands apart from its words: give it directly before them"
-    return InputError(f"{name}, line {line}: {told}, each word in one token at most")
+def _misplaced_token(name: str, line: int) -> InputError:
+    problem = "a multiword token stands apart from its words: give it directly before them"
+    return InputError(f"{name}, line {line}: {problem}, each word in one token at most")
 
 
-def _parts(token: Surface, words: list[str]) -> list[Surface]:
+def _surfaces_of_token(token: Surface, words: list[str]) -> list[Surface]:
     """Return the text of the words of a multiword token."""
     texts = words if "".join(words) == token.text else [token.text, *[""] * (len(words) - 1)]
-    *others, last = texts
-    return [*(Surface(one, False) for one in others), Surface(last, token.space_after)]
+    *earlier_texts, last = texts
+    return [*(Surface(text, False) for text in earlier_texts), Surface(last, token.space_after)]
 
 
-def _in_order(bank: Treebank, known: NDArray[np.int32]) -> Treebank:
+def _sort_by_original(bank: Treebank, original: NDArray[np.int32]) -> Treebank:
     """Return the sentences with their words sorted by original number."""
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
-    order = np.lexsort((known, sentences))
-    again = (np.diff(known[order]) == 0) & (np.diff(sentences[order]) == 0)
+    order = np.lexsort((original, sentences))
+    again = (np.diff(original[order]) == 0) & (np.diff(sentences[order]) == 0)
     if again.any():
         j = int(order[1:][again][0])
-        told = f"original_id={known[j]} stands at another word of the sentence too"
-        raise InputError(f"{bank.word_place(j)}: {told}: give each word its own")
+        problem = f"original_id={original[j]} stands at another word of the sentence too"
+        raise InputError(f"{bank.word_place(j)}: {problem}: give each word its own")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     starts = bank.offsets[sentences]
     heads = place[starts + np.maximum(bank.heads - 1, 0)] - starts + 1
-    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in BY_WORD}
+    moved: dict[str, Any] = {c: [getattr(bank, c)[j] for j in order.tolist()] for c in WORD_COLUMNS}
     return replace(bank, heads=np.where(bank.heads > 0, heads, 0)[order].astype(np.int32), **moved)
 
 
-def some_sentences(bank: Treebank, first: int, end: int) -> Treebank:
+def slice_sentences(bank: Treebank, first: int, end: int) -> Treebank:
     """Return a treebank of the sentences from `first` up to `end`, which is not one of them."""
     offsets = bank.offsets[first : end + 1]
     part = slice(int(offsets[0]), int(offsets[-1]))
-    chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*BY_WORD, "heads")}
+    chosen: dict[str, Any] = {c: getattr(bank, c)[part] for c in (*WORD_COLUMNS, "heads")}
     chosen |= {c: getattr(bank, c)[first:end] for c in ("ids", "documents", "lines")}
     return replace(bank, offsets=offsets - offsets[0], **chosen)
 
 
-SENTENCES, PAIRS = 256, 1 << 18
+MAX_BLOCK_SENTENCES, MAX_BLOCK_PAIRS = 256, 1 << 18
 """Sentences of a block, and pairs of sisters, of which features are made; a block may be one
 sentence that has more."""
 
 
-def split_into_blocks(treebank: Treebank, most: int = SENTENCES) -> Iterator[tuple[int, Treebank]]:
+def split_into_blocks(
+    treebank: Treebank, max_sentences: int = MAX_BLOCK_SENTENCES
+) -> Iterator[tuple[int, Treebank]]:
     """Yield some sentences after the other: the number of the first, and the sentences."""
     pairs = _pairs(treebank)
-    first = held = 0
-    for i, mine in enumerate(pairs.tolist()):
-        if i > first and (i - first >= most or held + mine > PAIRS):
-            yield first, some_sentences(treebank, first, i)
-            first, held = i, 0
-        held += mine
+    first = n_held = 0
+    for i, n_pairs in enumerate(pairs.tolist()):
+        if i > first and (i - first >= max_sentences or n_held + n_pairs > MAX_BLOCK_PAIRS):
+            yield first, slice_sentences(treebank, first, i)
+            first, n_held = i, 0
+        n_held += n_pairs
     if first < len(pairs):
-        yield first, some_sentences(treebank, first, len(pairs))
+        yield first, slice_sentences(treebank, first, len(pairs))
 
 
 def _pairs(treebank: Treebank) -> Ints:
@@ -390,5 +410,5 @@ def _pairs(treebank: Treebank) -> Ints:
     mothers = (starts + treebank.heads - 1)[treebank.heads > 0]
     daughters = np.bincount(mothers, minlength=len(treebank.words))
     sums = np.append(0, np.cumsum(daughters.astype(np.int64) ** 2))
-    found: Ints = np.diff(sums[treebank.offsets])
-    return found
+    pairs_of_sentence: Ints = np.diff(sums[treebank.offsets])
+    return pairs_of_sentence

@@ -26,14 +26,14 @@ from karat.meta.plane_study import (
 )
 from karat.metrics.names import metric
 from karat.metrics.ngram import AEv
-from karat.reproduction.papers import Request, described, places
+from karat.reproduction.papers import ReproductionRequest, describe_set, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
+    to_verdict,
 )
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
@@ -52,7 +52,7 @@ CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
 """Share of resamples that must agree on where the best cell lies."""
 
 
-class Counterpart(NamedTuple):
+class AevCounterpart(NamedTuple):
     """The set and dimension that stand for those of a table."""
 
     table: int
@@ -67,13 +67,13 @@ class Counterpart(NamedTuple):
 
 
 REAL = (
-    Counterpart(1, "ted-zhen", "fluency"),
-    Counterpart(2, "ted-zhen", "accuracy"),
-    Counterpart(3, "realsumm", "coverage"),
-    Counterpart(5, "rag24", "all"),
-    Counterpart(6, "rag24", "all", flooded=True),
+    AevCounterpart(1, "ted-zhen", "fluency"),
+    AevCounterpart(2, "ted-zhen", "accuracy"),
+    AevCounterpart(3, "realsumm", "coverage"),
+    AevCounterpart(5, "rag24", "all"),
+    AevCounterpart(6, "rag24", "all", flooded=True),
 )
-DEMO = (Counterpart(1, "demo", "fluency"), Counterpart(2, "demo", "adequacy"))
+DEMO = (AevCounterpart(1, "demo", "fluency"), AevCounterpart(2, "demo", "adequacy"))
 """The bundled set has judgements of both kinds for translations alone."""
 
 
@@ -81,11 +81,11 @@ class Plane(NamedTuple):
     """A table of the paper and its counterpart here."""
 
     published: Published
-    counterpart: Counterpart
+    counterpart: AevCounterpart
     study: PlaneStudy
     size: str
     """The counterpart in words."""
-    flooding: Difference | None = None
+    flooding: PaperDifference | None = None
     """The extent of flooding; None if no answers were flooded."""
 
     @property
@@ -114,44 +114,46 @@ class Plane(NamedTuple):
         return f"{self.counterpart.name}: {self.counterpart.dimension}"
 
 
-def reproduce_aev(request: Request) -> Reproduction:
+def reproduce_aev(request: ReproductionRequest) -> Reproduction:
     """Fit the plane of each table on its counterpart."""
-    sets = dict.fromkeys(one.evalset for one in REAL)
-    here = request.data.any_of(places(*(KNOWN[name] for name in sets)))
-    wanted = [one for one in REAL if KNOWN[one.evalset].place in here] or DEMO
-    planes = [_plane(one, request) for one in wanted]
+    sets = dict.fromkeys(counterpart.evalset for counterpart in REAL)
+    available = request.data.any_of(places(*(KNOWN[name] for name in sets)))
+    counterparts = [
+        counterpart for counterpart in REAL if KNOWN[counterpart.evalset].place in available
+    ] or DEMO
+    planes = [_plane(counterpart, request) for counterpart in counterparts]
     return Reproduction(
         name="aev",
         paper=CITATION,
         data=tuple(dict.fromkeys(plane.counterpart.name for plane in planes)),
         rows=tuple(row for plane in planes for row in _numbers(plane)),
-        conclusions=tuple(one for plane in planes for one in _conclusions(plane)),
+        conclusions=tuple(counterpart for plane in planes for counterpart in _conclusions(plane)),
         differs=(
             *map(_difference, planes),
             *(plane.flooding for plane in planes if plane.flooding),
-            *_DIFFERS,
+            *_DIFFERENCES,
         ),
         settings={**request.settings, "metric": FAMILY, "resamples": RESAMPLES},
         signatures=dict(pair for plane in planes for pair in plane.study.signatures.items()),
-        invented="" if here else "The judgements of the bundled set are invented.",
+        invented="" if available else "The judgements of the bundled set are invented.",
         remarks=tuple(_remarks(planes)),
     )
 
 
-def _plane(one: Counterpart, request: Request) -> Plane:
-    evalset = request.evalset(one.evalset)
-    size = described(evalset)
+def _plane(counterpart: AevCounterpart, request: ReproductionRequest) -> Plane:
+    evalset = request.evalset(counterpart.evalset)
+    size = describe_set(evalset)
     flooding = None
-    if one.flooded:
-        flooded = flood(evalset, Flood(one.dimension, correct=0.5, seed=request.seed))
+    if counterpart.flooded:
+        flooded = flood(evalset, Flood(counterpart.dimension, correct=0.5, seed=request.seed))
         flooding = _flooding(evalset, flooded)
         evalset = flooded.evalset
-    published = next(table for table in PAPER if table.number == one.table)
+    published = next(table for table in PAPER if table.number == counterpart.table)
     family = metric(FAMILY)
     study = study_plane(
         evalset,
         family if isinstance(family, AEv) else None,
-        [one.dimension],
+        [counterpart.dimension],
         references=_first(evalset),
         compare_with=(BLEU,),
         region=predicted(published.task, published.guideline),
@@ -161,13 +163,13 @@ def _plane(one: Counterpart, request: Request) -> Plane:
         threads=request.threads,
         progress=request.progress,
     )
-    return Plane(published, one, study, size, flooding)
+    return Plane(published, counterpart, study, size, flooding)
 
 
-def _flooding(evalset: EvalSet, flooded: FloodedSet) -> Difference:
+def _flooding(evalset: EvalSet, flooded: FloodedSet) -> PaperDifference:
     """Say how much weaker our flooding is than the paper's."""
     answers = sum(text is not None for texts in evalset.systems.values() for text in texts)
-    return Difference(
+    return PaperDifference(
         "flooding of Table 6",
         "2/3 of the correct answers of 4 of 11 systems",
         f"2/3 of the correct answers of {len(flooded.systems)} of {len(evalset.systems)} systems: "
@@ -189,17 +191,19 @@ def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
         yield _number(plane, str(cell), _published(plane.published, cell), plane.fit.row(cell))
     top = plane.fit.maximum
     if top is not None:
-        found = _number(plane, "best cell", plane.published.best[2], plane.fit.row(top))
-        yield found._replace(detail=f"{best} in the paper, {top} here")
+        number = _number(plane, "best cell", plane.published.best[2], plane.fit.row(top))
+        yield number._replace(detail=f"{best} in the paper, {top} here")
     yield _number(plane, "BLEU", PAPER_BLEU.get(plane.published.number), plane.study.compared[0])
 
 
 def _number(
     plane: Plane, item: str, paper: float | None, row: PlaneRow | ComparedRow
 ) -> ReproducedNumber:
-    where, said = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
-    ours, low, high = (100 * value for value in (row.r2, row.low, row.high))
-    return ReproducedNumber(where, item, MEASURE, paper, ours, plane.data, low, high, detail=said)
+    location, detail = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
+    r2, low, high = (100 * value for value in (row.r2, row.low, row.high))
+    return ReproducedNumber(
+        location, item, MEASURE, paper, r2, plane.data, low, high, detail=detail
+    )
 
 
 def _published(table: Published, cell: PlaneCell) -> float | None:
@@ -214,58 +218,58 @@ def _published(table: Published, cell: PlaneCell) -> float | None:
 
 
 def _conclusions(plane: Plane) -> Iterator[Conclusion]:
-    region, found = plane.region, plane.study.verdicts[0]
+    region, verdict = plane.region, plane.study.verdicts[0]
     claim = f"The predicted region ({region}) agrees better than the rest of the plane."
-    where = plane.where
-    yield Conclusion(where, claim, found.words, _spread(found), plane.data)
-    yield best_cell_conclusion(plane.fit, region, where, plane.data)
+    location = plane.where
+    yield Conclusion(location, claim, verdict.words, _spread(verdict), plane.data)
+    yield best_cell_conclusion(plane.fit, region, location, plane.data)
 
 
-def best_cell_conclusion(fit: PlaneFit, region: Region, where: str, data: str) -> Conclusion:
+def best_cell_conclusion(fit: PlaneFit, region: Region, location: str, data: str) -> Conclusion:
     """Judge whether the best cell lies in a region, by the best cells of resamples.
 
     It holds if they lie there in 95% of the resamples, and fails if they lie elsewhere in 95%.
     """
     claim, best = "The best cell lies there.", fit.maximum
     if best is None:
-        return Conclusion(where, claim, UNDECIDED, "no cell agrees", data)
+        return Conclusion(location, claim, UNDECIDED, "no cell agrees", data)
     inside = np.array([region.holds(*cell) for cell in CELLS])
     share_inside, share_outside = float(fit.wins[inside].sum()), float(fit.wins[~inside].sum())
     enough = len(fit.systems) >= MIN_PLANE_SYSTEMS
     verdict = UNDECIDED
     if enough and max(share_inside, share_outside) >= CONFIDENCE:
-        verdict = judged(share_inside > share_outside)
+        verdict = to_verdict(share_inside > share_outside)
     evidence = f"{best}, {100 * fit.row(best).r2:.1f}%; there in {share_inside:.0%} of resamples"
-    return Conclusion(where, claim, verdict, evidence, data)
+    return Conclusion(location, claim, verdict, evidence, data)
 
 
-def _spread(found: Verdict) -> str:
-    means = f"mean R^2 {100 * found.inside:.1f}% there, {100 * found.outside:.1f}% elsewhere"
-    return f"{means}; difference {100 * found.low:.1f} to {100 * found.high:.1f}"
+def _spread(verdict: Verdict) -> str:
+    means = f"mean R^2 {100 * verdict.inside:.1f}% there, {100 * verdict.outside:.1f}% elsewhere"
+    return f"{means}; difference {100 * verdict.low:.1f} to {100 * verdict.high:.1f}"
 
 
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(plane: Plane) -> Difference:
-    theirs = f"{plane.published.description}; guideline: {plane.published.guideline}"
-    ours = f"{plane.data}; {plane.size}"
-    return Difference(f"data of {plane.where}", theirs, ours)
+def _difference(plane: Plane) -> PaperDifference:
+    paper = f"{plane.published.description}; guideline: {plane.published.guideline}"
+    here = f"{plane.data}; {plane.size}"
+    return PaperDifference(f"data of {plane.where}", paper, here)
 
 
-_DIFFERS = (
-    Difference("stop words", "626 words, never published", "Karat's English list"),
-    Difference("case", "not said", "lower case, which decides much: docs/lab/plane.md"),
-    Difference(
+_DIFFERENCES = (
+    PaperDifference("stop words", "626 words, never published", "Karat's English list"),
+    PaperDifference("case", "not said", "lower case, which decides much: docs/lab/plane.md"),
+    PaperDifference(
         "wordiness penalty", "as printed, it punishes any length", "the corrected form, W = 2"
     ),
-    Difference("intervals", "none", "95% bootstrap over systems and segments"),
+    PaperDifference("intervals", "none", "95% bootstrap over systems and segments"),
 )
 
 
 def _remarks(planes: list[Plane]) -> Iterator[str]:
-    known = {plane.published.number for plane in planes}
-    missing = [str(table.number) for table in PAPER if table.number not in known]
+    available = {plane.published.number for plane in planes}
+    missing = [str(table.number) for table in PAPER if table.number not in available]
     if missing:
         tables = f"Table{'s' * (len(missing) > 1)} {', '.join(missing)}"
         yield f"{tables}: no counterpart in these data."

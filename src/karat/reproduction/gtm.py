@@ -20,14 +20,14 @@ from karat.meta.reliability import (
     reliability,
 )
 from karat.metrics.gtm import GTM
-from karat.reproduction.papers import Request, described, places
+from karat.reproduction.papers import ReproductionRequest, describe_set, places
 from karat.reproduction.results import (
     UNDECIDED,
     Conclusion,
-    Difference,
+    PaperDifference,
     ReproducedNumber,
     Reproduction,
-    judged,
+    to_verdict,
 )
 
 CITATION = "Melamed, Green and Turian 2003, Precision and Recall of Machine Translation"
@@ -51,7 +51,7 @@ STATISTICS = ("spearman", "pearson")
 """Both of Figure 3; conclusions are about the first, which the paper finds less inappropriate."""
 
 
-class Counterpart(NamedTuple):
+class GtmCounterpart(NamedTuple):
     """A set, and its dimensions that stand for adequacy and fluency."""
 
     evalset: str
@@ -61,17 +61,17 @@ class Counterpart(NamedTuple):
 
 
 REAL = (
-    Counterpart("believability", "adequacy", "fluency"),
-    Counterpart("ted-zhen", "accuracy", "fluency"),
-    Counterpart("summeval", "relevance", "fluency", (1, 2, 3)),
+    GtmCounterpart("believability", "adequacy", "fluency"),
+    GtmCounterpart("ted-zhen", "accuracy", "fluency"),
+    GtmCounterpart("summeval", "relevance", "fluency", (1, 2, 3)),
 )
-DEMO = (Counterpart("demo", "adequacy", "fluency", (1, 2, 3)),)
+DEMO = (GtmCounterpart("demo", "adequacy", "fluency", (1, 2, 3)),)
 
 
-class Curves(NamedTuple):
+class CorrelationCurves(NamedTuple):
     """The curves of one set: values by measure and number of references, along the lengths."""
 
-    counterpart: Counterpart
+    counterpart: GtmCounterpart
     by_references: dict[int, ReliabilityCurves]
     """By the number of references."""
     named: dict[str, str]
@@ -124,27 +124,36 @@ class Curves(NamedTuple):
         return sum(values) / len(values)
 
 
-def reproduce_gtm(request: Request) -> Reproduction:
+def reproduce_gtm(request: ReproductionRequest) -> Reproduction:
     """Measure F, recall, precision and BLEU on pseudo-documents of each set."""
-    here = request.data.any_of(places(*(KNOWN[one.evalset] for one in REAL)))
-    wanted = [one for one in REAL if KNOWN[one.evalset].place in here] or DEMO
-    sets = [_curves(one, request) for one in wanted]
-    metrics = tuple(_named().values())
+    available = request.data.any_of(
+        places(*(KNOWN[curves_of_set.evalset] for curves_of_set in REAL))
+    )
+    counterparts = [
+        curves_of_set for curves_of_set in REAL if KNOWN[curves_of_set.evalset].place in available
+    ] or DEMO
+    sets = [_curves(curves_of_set, request) for curves_of_set in counterparts]
+    metrics = tuple(_metric_names().values())
     return Reproduction(
         name="gtm",
         paper=CITATION,
-        data=tuple(one.data for one in sets),
-        rows=(*_worked(), *(row for one in sets for row in _numbers(one))),
-        conclusions=tuple(found for one in sets for found in _conclusions(one)),
-        differs=(*map(_difference, sets), *_differs(request)),
+        data=tuple(curves_of_set.data for curves_of_set in sets),
+        rows=(
+            *_worked_examples(),
+            *(row for curves_of_set in sets for row in _numbers(curves_of_set)),
+        ),
+        conclusions=tuple(
+            conclusion for curves_of_set in sets for conclusion in _conclusions(curves_of_set)
+        ),
+        differs=(*map(_difference, sets), *_differences(request)),
         settings={**request.settings, **_sizes(request), "metrics": metrics},
         signatures={
-            _signature_name(one.data, name, number): line
-            for one in sets
-            for number, curves in one.by_references.items()
+            _signature_name(curves_of_set.data, name, number): line
+            for curves_of_set in sets
+            for number, curves in curves_of_set.by_references.items()
             for name, line in curves.signatures.items()
         },
-        invented="" if here else "The judgements of the bundled set are invented.",
+        invented="" if available else "The judgements of the bundled set are invented.",
         remarks=_REMARKS,
     )
 
@@ -153,27 +162,27 @@ def _signature_name(data: str, name: str, references: int) -> str:
     return f"set ({data})" if name == "set" else f"{name}, {references_in_words(references)}"
 
 
-def _named() -> dict[str, str]:
+def _metric_names() -> dict[str, str]:
     f = f"{GREEDY},{WORDS}"
-    own = {"F": f, "recall": f"{f},alpha=0", "precision": f"{f},alpha=1"}
+    matching = {"F": f, "recall": f"{f},alpha=0", "precision": f"{f},alpha=1"}
     smoothed = {SMOOTHED: "bleu:smooth=exp,eff=yes,case=lower"}
-    return {**own, "BLEU": "bleu:smooth=none,case=lower", **smoothed}
+    return {**matching, "BLEU": "bleu:smooth=none,case=lower", **smoothed}
 
 
-def _sizes(request: Request) -> dict[str, int]:
+def _sizes(request: ReproductionRequest) -> dict[str, int]:
     repeats = REPEATS_IN_FULL if request.full else REPEATS
     return {"repeats": repeats, "combinations": COMBINATIONS}
 
 
-def _curves(one: Counterpart, request: Request) -> Curves:
-    evalset, named = request.evalset(one.evalset), _named()
+def _curves(counterpart: GtmCounterpart, request: ReproductionRequest) -> CorrelationCurves:
+    evalset, metric_names = request.evalset(counterpart.evalset), _metric_names()
     fitting, sizes = fitting_lengths(len(evalset)), _sizes(request)
     available = min(map(len, evalset.references))
     by_references = {
         number: reliability(
             evalset,
-            [one.adequacy, one.fluency],
-            metrics=tuple(named.values()),
+            [counterpart.adequacy, counterpart.fluency],
+            metrics=tuple(metric_names.values()),
             lengths=fitting if request.full else [n for n in LENGTHS if n in fitting],
             reference_counts=(number,),
             statistics=STATISTICS,
@@ -185,10 +194,10 @@ def _curves(one: Counterpart, request: Request) -> Curves:
             threads=request.threads,
             progress=request.progress,
         )
-        for number in one.references
+        for number in counterpart.references
     }
-    names = dict(zip(named, by_references[1].asked_settings.metrics, strict=True))
-    return Curves(one, by_references, names, described(evalset))
+    names = dict(zip(metric_names, by_references[1].asked_settings.metrics, strict=True))
+    return CorrelationCurves(counterpart, by_references, names, describe_set(evalset))
 
 
 def _shuffles(combinations: int, repeats: int) -> int:
@@ -202,33 +211,37 @@ def _shuffles(combinations: int, repeats: int) -> int:
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _worked() -> Iterator[ReproducedNumber]:
+def _worked_examples() -> Iterator[ReproducedNumber]:
     """Yield the two figures of the paper that are worked examples."""
-    own = "the paper's example"
+    data = "the paper's example"
     plain = GTM(e=1).explain(*FIGURE_1)
-    yield ReproducedNumber("Figure 1", "unigrams", "match size", 7.0, plain.size, own)
+    yield ReproducedNumber("Figure 1", "unigrams", "match size", 7.0, plain.size, data)
     capped = GTM(e=2, search="exact", cap="whole").explain(FIGURE_2[0], FIGURE_2[1])
-    kept = sum(block.counted for block in capped.blocks)
-    yield ReproducedNumber("Figure 2", "three references", "hits that count", 5.0, kept, own)
+    n_hits = sum(block.counted for block in capped.blocks)
+    yield ReproducedNumber("Figure 2", "three references", "hits that count", 5.0, n_hits, data)
 
 
-def _numbers(one: Curves) -> Iterator[ReproducedNumber]:
-    data = f"{one.data}: {one.counterpart.adequacy}"
+def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
+    data = f"{set_curves.data}: {set_curves.counterpart.adequacy}"
     for rival, paper in (("BLEU", TWICE), (SMOOTHED, None)):
-        if (best := largest_ratio(one, rival)) is not None:
-            item, said = f"F / {rival}, 1 reference", f"largest at length {best.length}"
-            found = ReproducedNumber("section 3", item, "ratio", paper, best.ratio, data)
-            yield found._replace(detail=f"more than twice in the paper; {said}" if paper else said)
-    names = {one.named[name]: name for name in ("F", "BLEU")}  # as in the paper's figure
-    every = one.by_references.values()
-    for row in (row for curves in every for row in curves.rows):
-        if row.metric in names and row.dimension == one.counterpart.adequacy:
+        if (best := largest_ratio(set_curves, rival)) is not None:
+            item, detail_of_length = f"F / {rival}, 1 reference", f"largest at length {best.length}"
+            number_of_ratio = ReproducedNumber("section 3", item, "ratio", paper, best.ratio, data)
+            yield number_of_ratio._replace(
+                detail=f"more than twice in the paper; {detail_of_length}"
+                if paper
+                else detail_of_length
+            )
+    names = {set_curves.named[name]: name for name in ("F", "BLEU")}  # as in the paper's figure
+    all_curves = set_curves.by_references.values()
+    for row in (row for curves in all_curves for row in curves.rows):
+        if row.metric in names and row.dimension == set_curves.counterpart.adequacy:
             item = f"{names[row.metric]}, {references_in_words(row.references)}"
             measure = row.statistic.capitalize()
             number = ReproducedNumber("Figure 3", item, measure, None, row.value, data)
             yield number._replace(low=row.low, high=row.high, at=row.length)
-    for test in (test for curves in every for test in curves.tests):
-        of_adequacy = test.dimension == one.counterpart.adequacy
+    for test in (test for curves in all_curves for test in curves.tests):
+        of_adequacy = test.dimension == set_curves.counterpart.adequacy
         if of_adequacy and (test.first, test.second) == tuple(names):
             item = f"F and BLEU, {references_in_words(test.first_references)}"
             measure = f"Wilcoxon p, {test.statistic.capitalize()}"
@@ -244,26 +257,26 @@ class Ratio(NamedTuple):
     length: int
 
 
-def largest_ratio(one: Curves, rival: str) -> Ratio | None:
+def largest_ratio(set_curves: CorrelationCurves, rival: str) -> Ratio | None:
     """Return the largest ratio of F to another metric, where that agrees at all."""
-    curves = zip(one.values("F"), one.values(rival), one.lengths, strict=True)
+    curves = zip(set_curves.values("F"), set_curves.values(rival), set_curves.lengths, strict=True)
     return max((Ratio(f / other, length) for f, other, length in curves if other > 0), default=None)
 
 
 # -------------------------------------------------------------------------------- conclusions
 
 
-def _conclusions(one: Curves) -> Iterator[Conclusion]:
-    yield _twice(one)
-    yield _order(one)
-    yield _fluency(one)
-    if max(one.counterpart.references) > 1:
-        yield _more_references(one)
-        yield _one_against_three(one)
+def _conclusions(set_curves: CorrelationCurves) -> Iterator[Conclusion]:
+    yield _twice(set_curves)
+    yield _order(set_curves)
+    yield _fluency(set_curves)
+    if max(set_curves.counterpart.references) > 1:
+        yield _more_references(set_curves)
+        yield _one_against_three(set_curves)
 
 
 def _conclusion(
-    curves: Curves, claim: str, holds: Callable[[Curves], bool], evidence: str
+    curves: CorrelationCurves, claim: str, holds: Callable[[CorrelationCurves], bool], evidence: str
 ) -> Conclusion:
     """Return a conclusion that is decided only if every shuffle gives the same answer.
 
@@ -279,40 +292,42 @@ def _conclusion(
     if 0 < holding < repeats:
         evidence = f"{evidence}; true of {holding} of {repeats} shuffles"
         return Conclusion("section 3", claim, UNDECIDED, evidence, curves.data)
-    return Conclusion("section 3", claim, judged(holding > 0), evidence, curves.data)
+    return Conclusion("section 3", claim, to_verdict(holding > 0), evidence, curves.data)
 
 
-def _twice(one: Curves) -> Conclusion:
-    best, smoothed = (largest_ratio(one, rival) for rival in ("BLEU", SMOOTHED))
+def _twice(set_curves: CorrelationCurves) -> Conclusion:
+    best, smoothed = (largest_ratio(set_curves, rival) for rival in ("BLEU", SMOOTHED))
     claim = "With one reference, F can be more than twice as reliable as BLEU."
     evidence = [
-        f"at most {found.ratio:.2f} times {name}, at length {found.length}"
-        for name, found in (("BLEU", best), (SMOOTHED, smoothed))
-        if found is not None
+        f"at most {ratio.ratio:.2f} times {name}, at length {ratio.length}"
+        for name, ratio in (("BLEU", best), (SMOOTHED, smoothed))
+        if ratio is not None
     ]
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         largest = largest_ratio(curves, "BLEU")
         return largest is not None and largest.ratio > TWICE
 
-    return _conclusion(one, claim, holds, "; ".join(evidence) or "BLEU does not agree at all")
+    return _conclusion(
+        set_curves, claim, holds, "; ".join(evidence) or "BLEU does not agree at all"
+    )
 
 
-def _order(one: Curves) -> Conclusion:
+def _order(set_curves: CorrelationCurves) -> Conclusion:
     names = ("F", "recall", "precision", "BLEU")
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         return all(a > b for a, b in pairwise(map(curves.mean, names)))
 
-    evidence = ", ".join(f"{name} {one.mean(name):.4f}" for name in names)
+    evidence = ", ".join(f"{name} {set_curves.mean(name):.4f}" for name in names)
     claim = "F is more reliable than recall, recall than precision, precision than BLEU."
-    return _conclusion(one, claim, holds, f"means over lengths: {evidence}")
+    return _conclusion(set_curves, claim, holds, f"means over lengths: {evidence}")
 
 
-def _fluency(one: Curves) -> Conclusion:
-    fluency = one.counterpart.fluency
+def _fluency(set_curves: CorrelationCurves) -> Conclusion:
+    fluency = set_curves.counterpart.fluency
 
-    def holds(curves: Curves) -> bool:
+    def holds(curves: CorrelationCurves) -> bool:
         return all(
             fluent < adequate
             for name in ("F", "BLEU")
@@ -321,53 +336,60 @@ def _fluency(one: Curves) -> Conclusion:
             )
         )
 
-    evidence = f"means of F: {one.mean('F'):.3f} and {one.mean('F', 1, fluency):.3f}"
+    evidence = f"means of F: {set_curves.mean('F'):.3f} and {set_curves.mean('F', 1, fluency):.3f}"
     claim = "Correlations with fluency are lower than with adequacy at every length."
-    return _conclusion(one, claim, holds, evidence)
+    return _conclusion(set_curves, claim, holds, evidence)
 
 
-def _more_references(one: Curves) -> Conclusion:
-    few, many = min(one.counterpart.references), max(one.counterpart.references)
+def _more_references(set_curves: CorrelationCurves) -> Conclusion:
+    n_few, n_many = min(set_curves.counterpart.references), max(set_curves.counterpart.references)
 
-    def holds(curves: Curves) -> bool:
-        return all(curves.mean(name, many) > curves.mean(name, few) for name in ("F", "BLEU"))
+    def holds(curves: CorrelationCurves) -> bool:
+        return all(curves.mean(name, n_many) > curves.mean(name, n_few) for name in ("F", "BLEU"))
 
     evidence = ", ".join(
-        f"{name} {one.mean(name, few):.3f} to {one.mean(name, many):.3f}" for name in ("F", "BLEU")
+        f"{name} {set_curves.mean(name, n_few):.3f} to {set_curves.mean(name, n_many):.3f}"
+        for name in ("F", "BLEU")
     )
     claim = "F and BLEU both gain reliability from several references."
-    return _conclusion(one, claim, holds, f"means: {evidence}")
+    return _conclusion(set_curves, claim, holds, f"means: {evidence}")
 
 
-def _one_against_three(one: Curves) -> Conclusion:
-    many = max(one.counterpart.references)
+def _one_against_three(set_curves: CorrelationCurves) -> Conclusion:
+    n_references = max(set_curves.counterpart.references)
 
-    def holds(curves: Curves) -> bool:
-        return curves.values("F")[0] >= curves.values("BLEU", many)[0]
+    def holds(curves: CorrelationCurves) -> bool:
+        return curves.values("F")[0] >= curves.values("BLEU", n_references)[0]
 
     claim = "On very short texts F with one reference is at least as reliable as BLEU with three."
-    f, bleu = one.values("F")[0], one.values("BLEU", many)[0]
-    return _conclusion(one, claim, holds, f"single segments: F {f:.3f}, BLEU {bleu:.3f}")
+    f, bleu = set_curves.values("F")[0], set_curves.values("BLEU", n_references)[0]
+    return _conclusion(set_curves, claim, holds, f"single segments: F {f:.3f}, BLEU {bleu:.3f}")
 
 
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(one: Curves) -> Difference:
+def _difference(set_curves: CorrelationCurves) -> PaperDifference:
     paper = "2 systems, 728 Arabic sentences, 4 references, adequacy from 1 to 5"
-    return Difference("data", paper, f"{one.data}: {one.counterpart.adequacy}; {one.size}")
+    return PaperDifference(
+        "data", paper, f"{set_curves.data}: {set_curves.counterpart.adequacy}; {set_curves.size}"
+    )
 
 
-def _differs(request: Request) -> Iterator[Difference]:
-    how = _sizes(request)
+def _differences(request: ReproductionRequest) -> Iterator[PaperDifference]:
+    sizes = _sizes(request)
     lengths = "1 to 25" if request.full else ", ".join(map(str, LENGTHS))
-    sample = f"{how['repeats']} shuffles, all combinations of references"
-    yield Difference("lengths", "1 to 25 sentences", f"{lengths} segments, as far as they last")
-    yield Difference("pseudo-documents", "not said how many", sample)
-    yield Difference("matching", "maximum", "greedy, as in GTM 1.4: at most 0.002 in any curve")
-    yield Difference("exponent", "not said; its text suggests 2", "2")
-    yield Difference("BLEU", "not said", "the formula of 2002; a smoothed form is beside it")
-    yield Difference("words", "not said", "13a tokens in lower case, for all metrics")
+    sample = f"{sizes['repeats']} shuffles, all combinations of references"
+    yield PaperDifference(
+        "lengths", "1 to 25 sentences", f"{lengths} segments, as far as they last"
+    )
+    yield PaperDifference("pseudo-documents", "not said how many", sample)
+    yield PaperDifference(
+        "matching", "maximum", "greedy, as in GTM 1.4: at most 0.002 in any curve"
+    )
+    yield PaperDifference("exponent", "not said; its text suggests 2", "2")
+    yield PaperDifference("BLEU", "not said", "the formula of 2002; a smoothed form is beside it")
+    yield PaperDifference("words", "not said", "13a tokens in lower case, for all metrics")
 
 
 _REMARKS = (

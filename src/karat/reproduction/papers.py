@@ -52,11 +52,11 @@ class DataFolder:
 
         A folder that has none of them is refused.
         """
-        here = [place for place in places if self.has(place)]
-        if self.path is not None and not here:
-            wanted = places[0] if len(places) == 1 else f"any of {', '.join(places)}"
-            raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
-        return here
+        present = [place for place in places if self.has(place)]
+        if self.path is not None and not present:
+            expected = places[0] if len(places) == 1 else f"any of {', '.join(places)}"
+            raise InputError(f"{self.path}: expected {expected} in this folder: {_ADVICE}")
+        return present
 
     def holds_all(self, places: Sequence[str]) -> bool:
         """Return True if all places are in the folder, False for the bundled data.
@@ -65,8 +65,8 @@ class DataFolder:
         """
         missing = [place for place in places if not self.has(place)]
         if self.path is not None and missing:
-            wanted = " and ".join(missing)
-            raise InputError(f"{self.path}: expected {wanted} in this folder: {_ADVICE}")
+            expected = " and ".join(missing)
+            raise InputError(f"{self.path}: expected {expected} in this folder: {_ADVICE}")
         return self.path is not None
 
 
@@ -79,24 +79,24 @@ def _content_digest(place: Path) -> str:
 _ADVICE = f"name the data folder with --data, or use the bundled data with --data {BUNDLED}"
 
 
-def data_folder(given: GivenPath | None) -> DataFolder:
+def data_folder(path: GivenPath | None) -> DataFolder:
     """Return the folder that was named, or else the one that KARAT_DATA names."""
-    if given == BUNDLED:
+    if path == BUNDLED:
         return DataFolder()
-    if given == "":
+    if path == "":
         raise InputError(f'data="": expected a folder, or {quoted(BUNDLED)} for the bundled data')
-    named = (os.environ.get(VARIABLE) or None) if given is None else given
-    if named is None:
+    folder = (os.environ.get(VARIABLE) or None) if path is None else path
+    if folder is None:
         return DataFolder()
-    if not isinstance(named, str | os.PathLike):
-        raise InputError(f"data={quoted(named)}: expected a folder, or {quoted(BUNDLED)}")
-    if not Path(named).is_dir():
-        found = f"{os.fspath(named)}: no such folder"
-        raise InputError(f"{found}; expected a data folder, or {BUNDLED} for the bundled data")
-    return DataFolder(Path(named))
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"data={quoted(folder)}: expected a folder, or {quoted(BUNDLED)}")
+    if not Path(folder).is_dir():
+        problem = f"{os.fspath(folder)}: no such folder"
+        raise InputError(f"{problem}; expected a data folder, or {BUNDLED} for the bundled data")
+    return DataFolder(Path(folder))
 
 
-class Request(NamedTuple):
+class ReproductionRequest(NamedTuple):
     """The request for a reproduction."""
 
     data: DataFolder
@@ -114,17 +114,17 @@ class Request(NamedTuple):
 
     def evalset(self, name: str) -> EvalSet:
         """Return a known set from the data folder, or a bundled one."""
-        known = KNOWN[name]
-        if known.bundled:
+        known_set = KNOWN[name]
+        if known_set.bundled:
             return load_evalset(name, progress=self.progress)
-        named = {} if known.format == "dir" else {"name": name}
-        place = self.data / known.place
+        naming = {} if known_set.format == "dir" else {"name": name}
+        place = self.data / known_set.place
         return load_evalset(
-            place, known.format, progress=self.progress, **{**named, **known.options}
+            place, known_set.format, progress=self.progress, **{**naming, **known_set.options}
         )
 
 
-def described(evalset: EvalSet) -> str:
+def describe_set(evalset: EvalSet) -> str:
     """Return a known set in words: its kind and its size."""
     about = KNOWN[evalset.name].about
     return about if "segments" in about else f"{about}; {len(evalset):,} segments"
@@ -132,10 +132,10 @@ def described(evalset: EvalSet) -> str:
 
 def places(*known: KnownSet) -> list[str]:
     """Return the places of known sets in a data folder."""
-    return [one.place for one in known]
+    return [known_set.place for known_set in known]
 
 
-REPRODUCTIONS: Registry[Callable[[Request], Reproduction]] = Registry(
+REPRODUCTIONS: Registry[Callable[[ReproductionRequest], Reproduction]] = Registry(
     "reproductions",
     "paper",
     {
@@ -168,9 +168,9 @@ def reproduce(
         progress: receives the state of the work.
     """
     function = REPRODUCTIONS[name]
-    request = Request(data_folder(data), full, seed, threads, progress)
-    wanted = expect_type(Reproduction, "a karat.Reproduction")
-    found: Reproduction = call(
-        f"the reproduction of {name}", function, lambda: function(request), wanted
+    request = ReproductionRequest(data_folder(data), full, seed, threads, progress)
+    check_result = expect_type(Reproduction, "a karat.Reproduction")
+    reproduction: Reproduction = call(
+        f"the reproduction of {name}", function, lambda: function(request), check_result
     )
-    return replace(found, signatures={**found.signatures, **request.data.signatures})
+    return replace(reproduction, signatures={**reproduction.signatures, **request.data.signatures})

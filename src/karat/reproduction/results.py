@@ -45,7 +45,7 @@ class Conclusion(NamedTuple):
     data: str
 
 
-class Difference(NamedTuple):
+class PaperDifference(NamedTuple):
     """A way in which the experiment here differs from the paper's."""
 
     what: str
@@ -53,19 +53,19 @@ class Difference(NamedTuple):
     here: str
 
 
-def judged(holds: bool) -> str:
+def to_verdict(holds: bool) -> str:
     """Return the verdict of a comparison of values."""
     return HOLDS if holds else FAILS
 
 
-def judged_difference(difference: float) -> str:
+def difference_verdict(difference: float) -> str:
     """Return the verdict of a claim that a difference is positive.
 
     Equal or undefined values decide nothing.
     """
     if isnan(difference) or abs(difference) <= SLACK:
         return UNDECIDED
-    return judged(difference > 0)
+    return to_verdict(difference > 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -79,7 +79,7 @@ class Reproduction(Result):
     """The data sets that were used."""
     rows: tuple[ReproducedNumber, ...]
     conclusions: tuple[Conclusion, ...]
-    differs: tuple[Difference, ...]
+    differs: tuple[PaperDifference, ...]
     settings: Mapping[str, object]
     signatures: Mapping[str, str]
     invented: str = ""
@@ -89,17 +89,19 @@ class Reproduction(Result):
     @property
     def holding(self) -> int:
         """The number of conclusions that hold."""
-        return sum(one.verdict == HOLDS for one in self.conclusions)
+        return sum(conclusion.verdict == HOLDS for conclusion in self.conclusions)
 
     @property
     def summary(self) -> str:
         """The answer in a sentence or two."""
-        many = len(self.conclusions)
-        undecided = sum(one.verdict == UNDECIDED for one in self.conclusions)
-        left = f"; {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+        total = len(self.conclusions)
+        undecided = sum(conclusion.verdict == UNDECIDED for conclusion in self.conclusions)
+        rest_text = (
+            f"; {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+        )
         verb = "holds" if self.holding == 1 else "hold"
-        found = f"{self.holding} of {many} conclusions of the paper {verb}"
-        return f"{found} on {_listed(self.data)}{left}. {self.invented}".strip()
+        counted = f"{self.holding} of {total} conclusions of the paper {verb}"
+        return f"{counted} on {_listed(self.data)}{rest_text}. {self.invented}".strip()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from karat.realize import (
     read_input,
 )
 from karat.realize import ordering as ordering_training
-from karat.realize.content import wanted_slots
+from karat.realize.content import check_completion_classes
 from karat.realize.forms import Cell, FormTable
 from karat.realize.generation import ContentRealizer
 from karat.realize.model import input_kinds
@@ -293,7 +293,7 @@ def test_blocks_of_any_size_make_the_same_text(
 ) -> None:
     path = tmp_path / "t.txt"
     path.write_text("".join(one.content for one in sentences), "utf-8")
-    realizer = ContentRealizer(contracting, "lemmas", wanted_slots(BOTH))
+    realizer = ContentRealizer(contracting, "lemmas", check_completion_classes(BOTH))
     whole, *others = (
         [
             text

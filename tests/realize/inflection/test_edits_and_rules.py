@@ -11,9 +11,9 @@ from karat.realize.forms import (
     Cell,
     FormTable,
     SuffixRules,
+    apply_edit,
     differences,
     edit_between,
-    edited,
     suffixes,
 )
 
@@ -38,13 +38,13 @@ def test_edits_count_from_the_end(lemma: str, form: str, edit: object) -> None:
 
 @given(st.text("abc5,", min_size=1, max_size=8), st.text("abc5,", min_size=1, max_size=8))
 def test_an_edit_makes_its_own_form(lemma: str, form: str) -> None:
-    assert edited(lemma, edit_between(lemma, form)) == form
+    assert apply_edit(lemma, edit_between(lemma, form)) == form
 
 
 def test_an_edit_that_does_not_fit_makes_nothing() -> None:
-    assert edited("dog", edit_between("study", "studies")) is None
-    assert edited("12", edit_between("5000", "5,000")) is None
-    assert edited("y", ((0, "y", ""),)) is None  # a form has characters
+    assert apply_edit("dog", edit_between("study", "studies")) is None
+    assert apply_edit("12", edit_between("5000", "5,000")) is None
+    assert apply_edit("y", ((0, "y", ""),)) is None  # a form has characters
 
 
 def test_suffixes_from_the_longest_and_shapes_of_numbers() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.realize.orthography import Spacing, fused_lines, fused_of
+from karat.realize.orthography import Spacing, format_fused, parse_fused_lines
 from karat.realize.treebank import read_treebank
 
 
@@ -31,7 +31,7 @@ def test_three_words_are_written_as_one(tmp_path: Path) -> None:
     bank = read_treebank(tmp_path / "t")
     learned = Spacing.train(bank.words, bank.upos, bank.surfaces, bank.offsets)
     assert learned.fused == {("da", "me", "lo"): "dámelo", ("da", "me"): "dáme"}
-    assert fused_of(fused_lines(learned.fused)) == learned.fused
+    assert parse_fused_lines(format_fused(learned.fused)) == learned.fused
     words = ["Da", "me", "lo", ".", "da", "me", ".", "da"]
     assert learned.text(words, ["X"] * 8, np.array([0, 4, 7, 8])) == ["Dámelo.", "dáme.", "da"]
 
@@ -46,7 +46,7 @@ def test_words_have_spaces_between_them_if_no_gap_was_ever_seen(tmp_path: Path) 
 @pytest.mark.parametrize("line", ["a\tab", "a"])
 def test_a_line_of_less_than_two_words_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="unpack"):
-        fused_of(line)
+        parse_fused_lines(line)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from karat.realize.inflector import (
     choose_forms,
     pair_features,
 )
-from karat.realize.log_linear import Choices, Features, LogLinear, mixed, symbols
+from karat.realize.log_linear import Choices, LogLinear, LogLinearFeatures, mix_keys, symbols
 
 FORMS = ("a", "an", "do", "n't", "not", "wo")
 
@@ -65,9 +65,9 @@ def test_weights_are_learned_and_stored() -> None:
     n = 40
     choices = Choices(np.arange(0, 2 * n + 1, 2), np.zeros(2 * n))
     kind = np.arange(n) % 2
-    keys = mixed(0, symbols([str(k) for k in np.repeat(kind, 2)]), symbols(["x", "y"] * n))
+    keys = mix_keys(0, symbols([str(k) for k in np.repeat(kind, 2)]), symbols(["x", "y"] * n))
     right = (np.arange(2 * n) % 2) == np.repeat(kind, 2)
-    features = Features(np.arange(2 * n), keys)
+    features = LogLinearFeatures(np.arange(2 * n), keys)
     model = LogLinear.train(choices, features, right)
     assert len(model.keys) == 4
     scores = model.scores(features, 2 * n)
@@ -76,5 +76,5 @@ def test_weights_are_learned_and_stored() -> None:
     assert np.allclose(sums, 1)
     stored = LogLinear.stored("x", model.arrays("x"))
     assert np.allclose(stored.scores(features, 2 * n), scores, atol=1e-2)
-    unknown = Features(np.array([0]), np.array([12345], dtype=np.uint64))
+    unknown = LogLinearFeatures(np.array([0]), np.array([12345], dtype=np.uint64))
     assert model.scores(unknown, 1).tolist() == [0.0]

@@ -13,10 +13,10 @@ from karat.realize.report.drawings import order_graph
 from karat.realize.report.word_graph import (
     GraphArc,
     _chains,
-    _drawn,
-    _met,
+    _covered_area,
+    _draw_arcs,
+    _OccupiedGrid,
     _places,
-    _Taken,
     draw,
     sketch,
 )
@@ -49,12 +49,12 @@ def test_the_best_path_is_straight() -> None:
 
 def test_words_that_would_meet_stand_apart() -> None:
     places = {0: (0.0, 0.0), 1: (0.0, 54.0), 2: (92.0, 0.0), 3: (92.0, 54.0)}
-    drawn = _drawn([GraphArc(0, 3, "for"), GraphArc(1, 2, "the")], places)
+    drawn = _draw_arcs([GraphArc(0, 3, "for"), GraphArc(1, 2, "the")], places)
     first, second = (part for part in drawn if "<text" in part)
     assert 'x="46' in first
     assert 'x="46' not in second
-    assert _met((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)]) == 16 * 6
-    assert _met((46.0, 20.0), 20.0, [((66.0, 25.0), 20.0), ((46.0, 31.0), 20.0)]) == 0
+    assert _covered_area((46.0, 20.0), 20.0, [((50.0, 25.0), 20.0)]) == 16 * 6
+    assert _covered_area((46.0, 20.0), 20.0, [((66.0, 25.0), 20.0), ((46.0, 31.0), 20.0)]) == 0
 
 
 _SIDE = st.floats(-150, 150)
@@ -65,10 +65,10 @@ _SPOTS = st.tuples(st.tuples(_SIDE, _SIDE.map(lambda y: y / 4)), st.floats(1, 15
 def test_the_grid_finds_all_that_a_word_would_cover(
     taken: list[tuple[tuple[float, float], float]], one: tuple[tuple[float, float], float]
 ) -> None:
-    grid = _Taken()
+    grid = _OccupiedGrid()
     for spot, size in taken:
         grid.add(spot, size)
-    assert grid.met(*one) == pytest.approx(_met(*one, taken))
+    assert grid.met(*one) == pytest.approx(_covered_area(*one, taken))
 
 
 @pytest.mark.parametrize("words", ["the cost no [… phase …]", "sent . yesterday [… plan …] it"])
@@ -80,7 +80,7 @@ def test_no_word_of_a_dense_lattice_hides_another(words: str) -> None:
     found = [re.search(r'x="([\d.]+)" y="([\d.]+)".*>(.*?)</text>', text) for text in texts]
     placed = [((float(m[1]), float(m[2])), svg.extent(m[3])) for m in found if m]
     assert len(placed) == len(arcs)
-    assert not sum(_met(*one, [other]) for one, other in combinations(placed, 2))
+    assert not sum(_covered_area(*one, [other]) for one, other in combinations(placed, 2))
 
 
 def test_words_without_a_choice_stand_together_in_a_sketch() -> None:

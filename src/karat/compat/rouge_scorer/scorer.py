@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Tokenize = Callable[[str], Iterable[Any]]
 
 
-class OwnPassage(Passage):
+class CustomPassage(Passage):
     """Texts that a function cuts; equal tokens have equal numbers in all of them."""
 
     def __init__(
@@ -34,20 +34,20 @@ class OwnPassage(Passage):
 
     def _follow(self, recipe: Recipe) -> Ragged:
         rows = [list(self._tokenize(text)) for text in self._views.strings()]
-        known = self._numbers
-        ids = [known.setdefault(token, len(known)) for token in chain.from_iterable(rows)]
+        numbers = self._numbers
+        ids = [numbers.setdefault(token, len(numbers)) for token in chain.from_iterable(rows)]
         offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return Ragged(np.array(ids, dtype=np.int32), offsets)
 
     def sentences(self, separator: str) -> tuple[Passage, Ints]:
         views, starts = self._views.split_sentences(separator)
-        return OwnPassage(views, self._lexicon, self._tokenize, self._numbers), starts
+        return CustomPassage(views, self._lexicon, self._tokenize, self._numbers), starts
 
 
 def passage_of(tokenize: Tokenize) -> Callable[[_kernel.Views, Lexicon], Passage]:
     """Return what makes passages of texts that are to be compared with each other."""
     numbers: dict[Any, int] = {}
-    return lambda views, lexicon: OwnPassage(views, lexicon, tokenize, numbers)
+    return lambda views, lexicon: CustomPassage(views, lexicon, tokenize, numbers)
 
 
 class RougeScorer(BaseScorer):
@@ -77,11 +77,11 @@ class RougeScorer(BaseScorer):
         _check(targets, prediction)
         names = list(dict.fromkeys(self.rouge_types))
         split = [name for name in names if self._split_summaries and name == "rougeLsum"]
-        whole = self._scores([name for name in names if name not in split], targets, prediction)
+        scores = self._scores([name for name in names if name not in split], targets, prediction)
         if split:
             lines = [_sentences(text) for text in (prediction, *targets)]
-            whole |= self._scores(split, lines[1:], lines[0])
-        return {name: whole[name] for name in names}
+            scores |= self._scores(split, lines[1:], lines[0])
+        return {name: scores[name] for name in names}
 
     def _scores(
         self, names: list[str], targets: Sequence[str], prediction: str
@@ -91,22 +91,24 @@ class RougeScorer(BaseScorer):
         from karat.compat.one_segment import pairs_of
         from karat.text.tokens import Passage
 
-        own = type(self._tokenizer) is DefaultTokenizer
-        metrics = _metrics(tuple(names), self._tokenizer.stem if own else "none")
-        passage = Passage if own else passage_of(self._tokenizer.tokenize)
+        is_default = type(self._tokenizer) is DefaultTokenizer
+        metrics = _metrics(tuple(names), self._tokenizer.stem if is_default else "none")
+        passage = Passage if is_default else passage_of(self._tokenizer.tokenize)
         pairs = pairs_of(metrics, prediction, targets, passage)
         return {
             name: _best(*metric.hits(pairs)) for name, metric in zip(names, metrics, strict=True)
         }
 
 
-def _best(hits: Ints, mine: Ints, theirs: Ints) -> Score:
+def _best(hits: Ints, candidate_sizes: Ints, target_sizes: Ints) -> Score:
     """Return the score against the target with the best F; of equals, the first."""
-    found = []
-    for h, m, t in zip(hits.tolist(), mine.tolist(), theirs.tolist(), strict=False):
+    scores = []
+    for h, m, t in zip(
+        hits.tolist(), candidate_sizes.tolist(), target_sizes.tolist(), strict=False
+    ):
         precision, recall = h / max(m, 1), h / max(t, 1)
-        found.append(Score(precision, recall, fmeasure(precision, recall)))
-    return max(found, key=lambda score: score.fmeasure)
+        scores.append(Score(precision, recall, fmeasure(precision, recall)))
+    return max(scores, key=lambda score: score.fmeasure)
 
 
 def _check(targets: object, prediction: object) -> None:
@@ -127,16 +129,16 @@ def _metrics(names: tuple[str, ...], stem: str) -> tuple[Rouge, ...]:
     from karat.metrics.rouge import RougeL, RougeLsum, RougeN
 
     kinds: dict[str, Callable[..., Rouge]] = {"rougeL": RougeL, "rougeLsum": RougeLsum}
-    found: list[Rouge] = []
+    metrics: list[Rouge] = []
     for name in names:
         if name in kinds:
-            found.append(kinds[name](stem=stem))
+            metrics.append(kinds[name](stem=stem))
         elif re.fullmatch("rouge[1-9]", name):
-            found.append(RougeN(n=int(name[5:]), stem=stem))
+            metrics.append(RougeN(n=int(name[5:]), stem=stem))
         else:
             expected = "expected rouge1 to rouge9, rougeL or rougeLsum"
             raise InputError(f"rouge type {quoted(name)}: {expected}")
-    return tuple(found)
+    return tuple(metrics)
 
 
 def _sentences(text: str) -> str:

@@ -64,8 +64,8 @@ class BootstrapAggregator:
         from karat.arrays import np
 
         matrix = np.array([tuple(score) for score in scores], dtype=float)
-        drawn = np.random.randint(0, len(matrix), size=(self._samples, len(matrix)))
-        means = np.stack([matrix[rows].mean(axis=0) for rows in drawn])
+        resamples = np.random.randint(0, len(matrix), size=(self._samples, len(matrix)))
+        means = np.stack([matrix[rows].mean(axis=0) for rows in resamples])
         cuts = 50 * (1 - self._level), 50, 50 * (1 + self._level)
         return AggregateScore(
             *(type(scores[0])(*row) for row in np.percentile(means, cuts, axis=0).tolist())

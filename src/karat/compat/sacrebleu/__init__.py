@@ -49,8 +49,8 @@ _LEFT_OUT = {
 
 def __getattr__(name: str) -> object:
     reason = _LEFT_OUT.get(name)
-    told = f": {reason}" if reason else ""
-    raise AttributeError(f"karat.compat.sacrebleu has no {name}{told}")
+    explanation = f": {reason}" if reason else ""
+    raise AttributeError(f"karat.compat.sacrebleu has no {name}{explanation}")
 
 
 def corpus_bleu(

@@ -180,10 +180,10 @@ def generate(
     karat realize generate t.conllu --model m --inputs all --complete punctuation
     """
     from karat.realize import generate_sentences, open_realizer, read_input
-    from karat.realize.content import wanted_slots
+    from karat.realize.content import check_completion_classes
 
     settings |= {"complete": _split_names(complete), "keep": _split_names(keep)}
-    wanted_slots(settings["complete"], settings["keep"])  # refuse unknown names early
+    check_completion_classes(settings["complete"], settings["keep"])  # refuse unknown names early
     check_output(output, (model, trees))
     with Bar() as progress:
         sentences = generate_sentences(

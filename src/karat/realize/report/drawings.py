@@ -18,7 +18,7 @@ from karat.report.render.text import BOLD, DIM, Sheet
 if TYPE_CHECKING:
     from karat.realize.choices import OptionalWord
     from karat.realize.grammar import Supertag
-    from karat.realize.input_trees import InputTrees, Order
+    from karat.realize.input_trees import InputTrees, WordOrder
     from karat.realize.lattice import TreeLattice, TreeletSize
 
 
@@ -28,14 +28,14 @@ OPTIONAL = "Optional words"
 NOTHING = "nothing"
 """Stands for an empty slot, where people read."""
 UNPRUNED = "Word lattice, unpruned and unweighted"
-MOST_UNPRUNED = 60
+MAX_UNPRUNED_ARCS = 60
 """Arcs of an unpruned lattice that is drawn word by word."""
-MOST_ARCS = 36
+MAX_TREELET_ARCS = 36
 """Of a treelet's lattice that is drawn."""
-MOST_ORDERS = 10
+MAX_DRAWN_ORDERS = 10
 """Orders in one drawing."""
 HEADING = 24.0
-LONGEST_WORD = 16
+MAX_WORD_LENGTH = 16
 """Columns of a word that stands beside its probability."""
 Alternatives = tuple[str, float | None, Sequence[tuple[str, float]]]
 """A word and its probability, and other words with theirs."""
@@ -54,8 +54,8 @@ def lattice_figure(lattice: TreeLattice, order: Sequence[int]) -> Figure:
     expanded = lattice.expanded()
     if expanded is not None:
         panels = [LatticePanel("", _graph(expanded, order, lattice.words.__getitem__))]
-        told = "Every path is a word sequence that the supertags allow; the chosen one is marked."
-        return _figure(TITLE, panels, told)
+        legend = "Every path is a word sequence that the supertags allow; the chosen one is marked."
+        return _figure(TITLE, panels, legend)
     panels = [_panel(lattice, t, order) for t in lattice.treelets if t.head == 0 or t.paths > 1]
     caption = (
         "The treelets that have several orders, the chosen one marked; brackets stand for a whole "
@@ -68,37 +68,38 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     """Return a figure of all orders that the supertags allow, with no cost and none marked."""
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
-    told = several(int(lattice.sequences), "word sequence")
-    if arcs and len(arcs) <= MOST_UNPRUNED:
+    total = several(int(lattice.sequences), "word sequence")
+    if arcs and len(arcs) <= MAX_UNPRUNED_ARCS:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
-        caption = f"Every path is a word sequence that the supertags allow: {told}."
+        caption = f"Every path is a word sequence that the supertags allow: {total}."
         return _figure(UNPRUNED, [LatticePanel("", plain)], caption)
-    panels = [_whole(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
+    panels = [_full_panel(lattice, t) for t in lattice.treelets if t.paths > 1 or t.head == 0]
     caption = (
         f"The treelets that have several orders, with all of them; brackets stand for a whole "
-        f"subtree: {told} in all."
+        f"subtree: {total} in all."
     )
     return _figure(UNPRUNED, panels, caption)
 
 
-def _whole(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
+def _full_panel(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     """Return all arcs of a treelet, a daughter with daughters of her own in brackets."""
     head, inner = treelet.head, {arc.head for arc in lattice.arcs}
-    named = [
+    words = [
         f"[… {word} …]" if node in inner and node != head else word
         for node, word in enumerate(lattice.words)
     ]
     graph = order_graph(lattice.treelet_orders(head))
-    arcs = [arc._replace(word=named[int(arc.word)], best=False) for arc in graph]
-    told = several(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[head]}: {told}", arcs)
+    arcs = [arc._replace(word=words[int(arc.word)], best=False) for arc in graph]
+    total = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[head]}: {total}", arcs)
 
 
-def orders_figure(tree: InputTrees, orders: Sequence[Order]) -> Figure:
+def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
     """Return the best orders of the only tree as one graph; common ends are drawn once."""
-    few = [order.nodes for order in orders[:MOST_ORDERS]]
-    caption = f"{several(len(few), 'order')}{', the best marked' if len(few) > 1 else ''}."
-    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(few)]
+    node_orders = [order.nodes for order in orders[:MAX_DRAWN_ORDERS]]
+    marked = ", the best marked" if len(node_orders) > 1 else ""
+    caption = f"{several(len(node_orders), 'order')}{marked}."
+    arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(node_orders)]
     return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
 
@@ -108,28 +109,35 @@ def optional_figure(words: Sequence[OptionalWord]) -> Figure:
         "The sentence is marked. Where a choice was in doubt, what else was possible is below it, "
         f'with probabilities from before ordering. "{NOTHING}": the place stays empty.'
     )
-    said = [
-        (word or NOTHING, probability, [(text or NOTHING, p) for text, p in others])
-        for word, probability, others in words
+    shown_words = [
+        (word or NOTHING, probability, [(text or NOTHING, p) for text, p in alternatives])
+        for word, probability, alternatives in words
     ]
-    return alternatives_figure(OPTIONAL, caption, said)
+    return alternatives_figure(OPTIONAL, caption, shown_words)
 
 
 def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives]) -> Figure:
     """Return the words of a sentence as a graph, and below each its alternatives."""
     arcs: list[GraphArc] = []
-    for place, (word, probability, others) in enumerate(words):
+    for place, (word, probability, alternatives) in enumerate(words):
         start, end = (_state(at, len(words)) for at in (place, place + 1))
-        told = "" if probability is None else _rated(word, probability)
-        shown = _rated(word, probability) if others and probability is not None else word
-        arcs.append(GraphArc(start, end, shown, True, told))
-        arcs += [GraphArc(start, end, _rated(*one), told=one[0]) for one in others]
+        tooltip = "" if probability is None else _word_with_probability(word, probability)
+        label = (
+            _word_with_probability(word, probability)
+            if alternatives and probability is not None
+            else word
+        )
+        arcs.append(GraphArc(start, end, label, True, tooltip))
+        arcs += [
+            GraphArc(start, end, _word_with_probability(*alternative), told=alternative[0])
+            for alternative in alternatives
+        ]
     return _figure(title, [LatticePanel("", arcs, compact=True)], caption)
 
 
-def _rated(word: str, probability: float) -> str:
+def _word_with_probability(word: str, probability: float) -> str:
     """Return a word with its probability, the word shortened if need be."""
-    return f"{svg.shorten(word, LONGEST_WORD)} / {probability:.2f}"
+    return f"{svg.shorten(word, MAX_WORD_LENGTH)} / {probability:.2f}"
 
 
 def _state(place: int, last: int) -> int:
@@ -142,13 +150,13 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
     size = len(orders[0])
     prefixes = [sorted({tuple(order[:n]) for order in orders}) for n in range(size + 1)]
     state = {tuple(order): 1 for order in orders}  # every whole order ends in the same state
-    made: dict[tuple[tuple[int, int], ...], int] = {}
+    state_of_ending: dict[tuple[tuple[int, int], ...], int] = {}
     for n in reversed(range(1, size)):  # prefixes that go on alike are one state
-        ways: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        endings: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for longer in prefixes[n + 1]:
-            ways.setdefault(longer[:n], []).append((longer[n], state[longer]))
-        for prefix, after in ways.items():
-            state[prefix] = made.setdefault(tuple(after), len(made) + 2)
+            endings.setdefault(longer[:n], []).append((longer[n], state[longer]))
+        for prefix, after in endings.items():
+            state[prefix] = state_of_ending.setdefault(tuple(after), len(state_of_ending) + 2)
     state[()] = 0
     steps = dict.fromkeys(
         (state[longer[:-1]], state[longer], longer[-1])
@@ -159,23 +167,25 @@ def order_graph(orders: Sequence[Sequence[int]]) -> list[GraphArc]:
 
 
 def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> LatticePanel:
-    mine = [arc for arc in lattice.arcs if arc.head == treelet.head]
-    named = {arc.node: _named(lattice, treelet.head, arc.node, order) for arc in mine}
-    path = [node for node in order if node in named]
-    arcs = _graph([arc[1:4] for arc in mine], path, named.__getitem__)
-    kept = set(lattice.best_arcs(treelet.head, MOST_ARCS))
-    pairs = zip(arcs, mine, strict=True)
-    reached, found = {0}, []
-    for arc in sorted(arc for arc, whole in pairs if whole in kept or arc.best):
+    treelet_arcs = [arc for arc in lattice.arcs if arc.head == treelet.head]
+    names = {
+        arc.node: _name_subtree(lattice, treelet.head, arc.node, order) for arc in treelet_arcs
+    }
+    path = [node for node in order if node in names]
+    arcs = _graph([arc[1:4] for arc in treelet_arcs], path, names.__getitem__)
+    best_arcs = set(lattice.best_arcs(treelet.head, MAX_TREELET_ARCS))
+    pairs = zip(arcs, treelet_arcs, strict=True)
+    reached, reached_arcs = {0}, []
+    for arc in sorted(arc for arc, treelet_arc in pairs if treelet_arc in best_arcs or arc.best):
         if arc.start in reached:
             reached.add(arc.end)
-            found.append(arc)
-    told = several(int(treelet.paths), "order")
-    return LatticePanel(f"{lattice.words[treelet.head]}: {told}", found)
+            reached_arcs.append(arc)
+    total = several(int(treelet.paths), "order")
+    return LatticePanel(f"{lattice.words[treelet.head]}: {total}", reached_arcs)
 
 
 def _graph(
-    steps: Sequence[tuple[int, int, int]], path: Sequence[int], named: Callable[[int], str]
+    steps: Sequence[tuple[int, int, int]], path: Sequence[int], name_of_node: Callable[[int], str]
 ) -> list[GraphArc]:
     """Return arcs for steps from state to state by a node, those of one path marked."""
     after = {(start, node): i for i, (start, _, node) in enumerate(steps)}
@@ -186,10 +196,10 @@ def _graph(
             break
         best.add(after[state, node])
         state = steps[after[state, node]][1]
-    return [GraphArc(a, b, named(node), i in best) for i, (a, b, node) in enumerate(steps)]
+    return [GraphArc(a, b, name_of_node(node), i in best) for i, (a, b, node) in enumerate(steps)]
 
 
-def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
+def _name_subtree(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> str:
     """Return the head itself; of a daughter her whole subtree, as it was put in order."""
     if node == head:
         return lattice.words[node]
@@ -197,9 +207,9 @@ def _named(lattice: TreeLattice, head: int, node: int, order: Sequence[int]) -> 
     words = [lattice.words[n] for n in order if n in below]
     if len(words) == 1:
         return words[0]
-    whole = " ".join(words)
-    is_brief = svg.extent(whole) <= svg.extent("x" * 20)
-    return f"[{whole}]" if is_brief else f"[… {lattice.words[node]} …]"
+    subtree_text = " ".join(words)
+    is_brief = svg.extent(subtree_text) <= svg.extent("x" * 20)
+    return f"[{subtree_text}]" if is_brief else f"[… {lattice.words[node]} …]"
 
 
 def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
@@ -217,8 +227,8 @@ def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
         parts += drawing.parts
         width, y = max(width, drawing.width), drawing.height + HEADING
     arcs = [arc for panel in panels for arc in panel.arcs]
-    told = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
-    return svg.chart(title, told, y - HEADING, parts, width, fluid=False, class_="grid")
+    description = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    return svg.chart(title, description, y - HEADING, parts, width, fluid=False, class_="grid")
 
 
 def _sketch(panels: Sequence[LatticePanel], sheet: Sheet) -> list[str]:
@@ -235,7 +245,7 @@ HEIGHT = 104.0
 LEGEND = f"{ANCHOR} the word itself; ↓ a slot for an argument; * what an adjunct adjoins to"
 
 
-class Drawn(NamedTuple):
+class TreeDrawing(NamedTuple):
     """A tree of two levels: its top, the leaves below, and a remark."""
 
     top: str
@@ -243,25 +253,25 @@ class Drawn(NamedTuple):
     told: str
 
 
-def drawn_tree(supertag: Supertag) -> Drawn:
+def draw_supertag(supertag: Supertag) -> TreeDrawing:
     """Return an elementary tree as its leaves in order."""
     leaves = [ANCHOR if slot == "*" else f"{slot}↓" for slot in supertag.frame.split(" ")]
     if supertag.kind == "adjunct":
         leaves = [*leaves, "*"] if (supertag.left or 0) > 0.5 else ["*", *leaves]
-    told = f"{supertag.relation}, {supertag.times:,} times"
-    return Drawn(supertag.tag, tuple(leaves), told)
+    remark = f"{supertag.relation}, {supertag.times:,} times"
+    return TreeDrawing(supertag.tag, tuple(leaves), remark)
 
 
 def tree_figure(supertags: Sequence[Supertag]) -> Figure:
     """Return a figure of some elementary trees."""
-    trees = [drawn_tree(supertag) for supertag in supertags]
+    trees = [draw_supertag(supertag) for supertag in supertags]
     title = "Elementary trees"
     return Figure(
         title, partial(_draw_trees, trees, title), LEGEND, sketch=partial(_sketch_trees, trees)
     )
 
 
-def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
+def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
@@ -270,15 +280,17 @@ def _draw_trees(trees: Sequence[Drawn], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    told = enumeration([f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees])
-    return svg.chart(title, told, y + HEIGHT, parts)
+    description = enumeration(
+        [f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees]
+    )
+    return svg.chart(title, description, y + HEIGHT, parts)
 
 
-def _width(tree: Drawn) -> float:
+def _width(tree: TreeDrawing) -> float:
     return sum(svg.extent(leaf) + GAP / 2 for leaf in tree.leaves)
 
 
-def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
+def _tree(tree: TreeDrawing, middle: float, top: float) -> list[str]:
     parts = [svg.label(middle, top, tree.top, "middle")]
     x = middle - _width(tree) / 2
     for leaf in tree.leaves:
@@ -291,12 +303,12 @@ def _tree(tree: Drawn, middle: float, top: float) -> list[str]:
     return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
 
 
-def _sketch_trees(trees: Sequence[Drawn], sheet: Sheet) -> list[str]:
+def _sketch_trees(trees: Sequence[TreeDrawing], sheet: Sheet) -> list[str]:
     lines = [line for tree in trees for line in ("", *_letters(tree, sheet))]
     return [line and f"  {line}" for line in lines[1:]]
 
 
-def _letters(tree: Drawn, sheet: Sheet) -> list[str]:
+def _letters(tree: TreeDrawing, sheet: Sheet) -> list[str]:
     """Return three lines: the category, the branches, the leaves."""
     below = "  ".join(tree.leaves)
     middles, at = [], 0

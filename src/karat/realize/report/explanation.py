@@ -139,31 +139,38 @@ _GUESSED = {
 """Kind of input -> which labels of the ordering model were given."""
 
 
-def explain_document(found: explanation.RealizedTree, command: str) -> Document:
+def explain_document(explained: explanation.RealizedTree, command: str) -> Document:
     """Return the sentences, then how each realiser came to its own."""
-    rows = as_rows(found.rows)
-    blocks: Blocks = [Table("results", "Sentences", _RESULTS, rows, notes=found.notes)]
-    if found.supertags is not None:
-        blocks += _supertags(found.supertags)
-    if found.ordering is not None:
-        is_tagged = found.settings["inputs"] != "relations"  # else completion guessed the tags
-        inputs = found.tree.inputs if is_tagged else "relations"
-        blocks += _ordering(found.tree, found.ordering, inputs)
-    if found.completion is not None:
-        blocks[1:1] = _completion(found.completion)
-    if found.inflection:
-        blocks[1:1] = _inflection(found.inflection)
+    rows = as_rows(explained.rows)
+    blocks: Blocks = [Table("results", "Sentences", _RESULTS, rows, notes=explained.notes)]
+    if explained.supertags is not None:
+        blocks += _supertags(explained.supertags)
+    if explained.ordering is not None:
+        is_tagged = explained.settings["inputs"] != "relations"  # else completion guessed the tags
+        inputs = explained.tree.inputs if is_tagged else "relations"
+        blocks += _ordering(explained.tree, explained.ordering, inputs)
+    if explained.completion is not None:
+        blocks[1:1] = _completion(explained.completion)
+    if explained.inflection:
+        blocks[1:1] = _inflection(explained.inflection)
     figures = [block for block in blocks if isinstance(block, Figure)]
     tables = [block for block in blocks if isinstance(block, Table)]
-    title, told = f"Tree {found.number} of {PurePath(found.name).name}", explanation_answer(found)
-    return Document(title, (*figures, *tables), command, {}, answer=told)
+    title, answer = (
+        f"Tree {explained.number} of {PurePath(explained.name).name}",
+        explanation_answer(explained),
+    )
+    return Document(title, (*figures, *tables), command, {}, answer=answer)
 
 
-def _completion(found: CompletionExplained) -> Blocks:
+def _completion(completion: CompletionExplained) -> Blocks:
     """Return what was put into slots, and the sentence with what else was possible."""
     rows: list[Row] = [
-        {**one._asdict(), "heading": f"{one.word}: {one.slot}", "said": one.filling or NOTHING}
-        for one in found.fillings
+        {
+            **filling._asdict(),
+            "heading": f"{filling.word}: {filling.slot}",
+            "said": filling.filling or NOTHING,
+        }
+        for filling in completion.fillings
     ]
     notes = [
         "Slots that almost certainly stay empty are not shown.",
@@ -172,24 +179,30 @@ def _completion(found: CompletionExplained) -> Blocks:
         "language models and their weights; Bonus is for each word.",
         "–: not compared, because it is improbable or its words have other relations.",
     ]
-    if any(one.chosen and (one.total or 0.0) < 0 for one in found.fillings):
+    if any(filling.chosen and (filling.total or 0.0) < 0 for filling in completion.fillings):
         notes.append("Forms of a word, such as a and an, are chosen last, by their neighbours.")
     table = Table("slots", "Words inserted", _FILLINGS, rows, group="heading", notes=tuple(notes))
-    return [optional_figure(found.optional), table]
+    return [optional_figure(completion.optional), table]
 
 
 def _inflection(forms: Sequence[WordForm]) -> Blocks:
     """Return the forms that each word might have, and the sentence with the other ones."""
-    rows: list[Row] = [{**one._asdict(), "heading": f"{one.place}. {one.lemma}"} for one in forms]
-    others: dict[int, list[tuple[str, float]]] = {}
-    for one in forms:
-        mine = others.setdefault(one.place, [])
-        mine += [(one.form, one.probability)] if is_alternative(one) else []
+    rows: list[Row] = [
+        {**form._asdict(), "heading": f"{form.place}. {form.lemma}"} for form in forms
+    ]
+    alternatives_of_word: dict[int, list[tuple[str, float]]] = {}
+    for form in forms:
+        alternatives = alternatives_of_word.setdefault(form.place, [])
+        alternatives += [(form.form, form.probability)] if is_alternative(form) else []
     note = "The first form of each word is chosen."
     table = Table("forms", "Forms", _FORMS, rows, group="heading", notes=(note,))
-    if not any(others.values()):
+    if not any(alternatives_of_word.values()):
         return [table]
-    words = [(one.form, one.probability, others[one.place]) for one in forms if one.chosen]
+    words = [
+        (form.form, form.probability, alternatives_of_word[form.place])
+        for form in forms
+        if form.chosen
+    ]
     caption = (
         "The sentence is marked. Where a form was in doubt, the other forms are below it, all "
         "with their probabilities."
@@ -197,59 +210,67 @@ def _inflection(forms: Sequence[WordForm]) -> Blocks:
     return [alternatives_figure("Other forms", caption, words), table]
 
 
-def _supertags(found: explanation.SupertagsExplained) -> Blocks:
-    lattice, words = found.lattice, found.lattice.words
+def _supertags(explained: explanation.SupertagsExplained) -> Blocks:
+    lattice, words = explained.lattice, explained.lattice.words
     size = (
         f"{lattice.states:,} states, {len(lattice.arcs):,} arcs, {lattice.sequences:,.0f} word "
         f"sequences{', pruned' if lattice.pruned else ''}."
     )
-    chosen = f"Log probability of the supertags: {found.assignments[0].score:.2f}."
-    nodes = _outlined(one for one in found.assigned if one.rank == 1)
+    chosen = f"Log probability of the supertags: {explained.assignments[0].score:.2f}."
+    nodes = _outline_rows(row for row in explained.assigned if row.rank == 1)
     treelets: list[Row] = [
-        {**one._asdict(), "head": words[one.head], "pruned": "yes" if one.pruned else "no"}
-        for one in lattice.treelets
+        {**row._asdict(), "head": words[row.head], "pruned": "yes" if row.pruned else "no"}
+        for row in lattice.treelets
     ]
     arcs: list[Row] = [{**arc._asdict(), "word": words[arc.node]} for arc in lattice.arcs]
-    best = as_rows(found.assignments)
-    every = [] if found.every is None else [unpruned_figure(found.every)]
+    best = as_rows(explained.assignments)
+    unpruned = [] if explained.every is None else [unpruned_figure(explained.every)]
     return [
         Table("nodes", "Tree Chooser: supertags", _NODES, nodes, notes=(chosen,)),
         Table("assignments", "Tree Chooser: the best assignments", _ASSIGNMENTS, best),
-        Table("assigned", "Assignments", _ASSIGNED, as_rows(found.assigned), readers="programs"),
+        Table(
+            "assigned", "Assignments", _ASSIGNED, as_rows(explained.assigned), readers="programs"
+        ),
         Table("treelets", "Unraveler: treelets", _TREELETS, treelets, notes=(size,)),
         Table("arcs", "Unraveler: arcs", _ARCS, arcs, readers="programs"),
-        lattice_figure(lattice, found.best.nodes),
-        *every,
-        Table("paths", "LP Chooser: the best paths", _PATHS, as_rows(found.paths)),
+        lattice_figure(lattice, explained.best.nodes),
+        *unpruned,
+        Table("paths", "LP Chooser: the best paths", _PATHS, as_rows(explained.paths)),
     ]
 
 
-def _outlined(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel]) -> list[Row]:
+def _outline_rows(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel]) -> list[Row]:
     """Return nodes as rows, with a dot before the word for each step down; mothers come first."""
     depth: dict[int | None, int] = {None: -1}
     rows: list[Row] = []
-    for one in nodes:
-        depth[one.node] = depth[one.mother] + 1
-        rows.append({**one._asdict(), "outline": "· " * depth[one.node] + one.word})
+    for row in nodes:
+        depth[row.node] = depth[row.mother] + 1
+        rows.append({**row._asdict(), "outline": "· " * depth[row.node] + row.word})
     return rows
 
 
-def _ordering(tree: InputTrees, found: explanation.OrderingExplained, inputs: str) -> Blocks:
+def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs: str) -> Blocks:
     """Return the model's labels, its best orders, and the features' say in every treelet."""
-    best = as_rows(found.treelets[0])
+    best = as_rows(explained.treelets[0])
     parts = (_ITEMS, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
-    told = (_GUESSED[inputs],)
+    notes = (_GUESSED[inputs],)
     blocks: Blocks = [
-        Table("labels", "Ordering model: labels", _LABELS, _outlined(found.labels), notes=told),
-        Table("orders", "Ordering model: the best orders", _ORDERS, as_rows(found.orders)),
-        orders_figure(tree, found.best),
+        Table(
+            "labels",
+            "Ordering model: labels",
+            _LABELS,
+            _outline_rows(explained.labels),
+            notes=notes,
+        ),
+        Table("orders", "Ordering model: the best orders", _ORDERS, as_rows(explained.orders)),
+        orders_figure(tree, explained.best),
         Table("ordered", "Ordering model: what features add", parts, best),
     ]
     rows: list[Row] = []
-    for rank, changed in found.changed():
+    for rank, changed in explained.changed():
         heading = f"Order {rank}: {several(len(changed), 'treelet')} other than in the best"
-        for one, less in changed:
-            rows.append({"heading": heading, "rank": rank, "less": less, **one._asdict()})
+        for treelet, less in changed:
+            rows.append({"heading": heading, "rank": rank, "less": less, **treelet._asdict()})
     if rows:
         title = "Ordering model: treelets of other orders"
         columns = (*_OTHER, *parts, _LESS)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from karat.realize.model import RealizerTraining
 
 
-LIKELY = 0.05
+MIN_ALTERNATIVE_PROBABILITY = 0.05
 """Probability from which on another form is told."""
-INPUTS_NAMED = {
+INPUT_PHRASES = {
     "all": "words with tags and relations",
     "relations": "words with relations",
     "all, content words": "content words with tags and relations",
@@ -30,130 +30,136 @@ INPUTS_NAMED = {
     "lemmas, content words": "lemmas of content words",
 }
 """Inputs as people call them, where their names say little."""
-REALIZERS_NAMED = {"fergus": "supertags", "ordering": "ordering model"}
+REALIZER_NAMES = {"fergus": "supertags", "ordering": "ordering model"}
 """Realizers as reports call them."""
 _FILE = {True: ", as in the file", False: ", not as in the file", None: ""}
 """Comparison of a sentence with that of the file; none if the file has no word order."""
 
 
-def explanation_answer(found: RealizedTree) -> tuple[str, ...]:
+def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
     """Return the sentences of the realisers, and the one of the file where it is another."""
     from karat.realize.explanation import IN_FILE
 
-    if found.completion is not None:
-        return _completed(found, found.completion)
-    if found.inflection:
-        return (f"{_inflected(found.inflection)}: {found.rows[0].sentence}",)
-    made: dict[tuple[str, bool | None], list[str]] = {}
-    for row in found.rows:
+    if explained.completion is not None:
+        return _describe_completion(explained, explained.completion)
+    if explained.inflection:
+        return (f"{_describe_forms(explained.inflection)}: {explained.rows[0].sentence}",)
+    models_of_sentence: dict[tuple[str, bool | None], list[str]] = {}
+    for row in explained.rows:
         if row.model != IN_FILE:
-            made.setdefault((row.sentence, row.exact), []).append(row.model)
-    told = [
+            models_of_sentence.setdefault((row.sentence, row.exact), []).append(row.model)
+    sentences = [
         f"{sentence_case(listing(models))}{_FILE[exact]}: {sentence}"
-        for (sentence, exact), models in made.items()
+        for (sentence, exact), models in models_of_sentence.items()
     ]
-    return (*told, *_in_file(found))
+    return (*sentences, *_file_sentence(explained))
 
 
-def _inflected(forms: Sequence[WordForm]) -> str:
+def _describe_forms(forms: Sequence[WordForm]) -> str:
     """Say how many forms were made, and how many might well be others."""
-    made = several(sum(one.chosen for one in forms), "form")
-    unsure = len({one.place for one in forms if is_alternative(one)})
-    return f"{made} made from lemmas, {unsure} in doubt"
+    n_forms = several(sum(form.chosen for form in forms), "form")
+    unsure = len({form.place for form in forms if is_alternative(form)})
+    return f"{n_forms} made from lemmas, {unsure} in doubt"
 
 
-def _completed(found: RealizedTree, completion: CompletionExplained) -> tuple[str, ...]:
+def _describe_completion(
+    explained: RealizedTree, completion: CompletionExplained
+) -> tuple[str, ...]:
     """Return the completed sentence, and how much of it was inserted."""
-    slots = [one for one in completion.optional if one.probability is not None]
-    unsure = several(sum(bool(one.others) for one in slots), "choice")
-    words = sum(len(one.word.split()) for one in slots)
+    slots = [word for word in completion.optional if word.probability is not None]
+    unsure = several(sum(bool(word.others) for word in slots), "choice")
+    words = sum(len(word.word.split()) for word in slots)
     inserted = several(words, "word") if words else "No words"
-    return (f"{inserted} inserted, {unsure} in doubt: {found.rows[0].sentence}",)
+    return (f"{inserted} inserted, {unsure} in doubt: {explained.rows[0].sentence}",)
 
 
 def is_alternative(form: WordForm) -> bool:
     """Return whether a form that was not chosen is probable enough to be told."""
-    return not form.chosen and form.probability >= LIKELY
+    return not form.chosen and form.probability >= MIN_ALTERNATIVE_PROBABILITY
 
 
-def _in_file(found: RealizedTree) -> tuple[str, ...]:
+def _file_sentence(explained: RealizedTree) -> tuple[str, ...]:
     """Return the sentence of the file, if some realiser made another one."""
     from karat.realize.explanation import IN_FILE
 
-    if all(row.exact is not False for row in found.rows):
+    if all(row.exact is not False for row in explained.rows):
         return ()
-    return tuple(f"In the file: {row.sentence}" for row in found.rows if row.model == IN_FILE)
+    return tuple(f"In the file: {row.sentence}" for row in explained.rows if row.model == IN_FILE)
 
 
-def evaluation_answer(found: RealizerEvaluation) -> tuple[str, ...]:
+def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
     """Return a sentence for each input: its best realizer, if a test tells it from the second.
 
     Of completions the first counts, which inserts most.
     """
     first: dict[str, RealizerScores] = {}
-    for row in found.rows:
+    for row in evaluation.rows:
         first.setdefault(row.inputs, row)
-    leads = {lead.inputs: lead for lead in found.leads}
-    sentences = [_scored(leads.get(inputs), row) for inputs, row in first.items()]
-    trees = f"On {several(found.training.sentences, 'tree')}{_in_training(found.training)}"
+    leads = {lead.inputs: lead for lead in evaluation.leads}
+    sentences = [_describe_scores(leads.get(inputs), row) for inputs, row in first.items()]
+    trees = (
+        f"On {several(evaluation.training.sentences, 'tree')}{_in_training(evaluation.training)}"
+    )
     return (f"{trees}, {sentences[0]}", *map(sentence_case, sentences[1:]))
 
 
 def _in_training(training: TrainingOverlap) -> str:
-    from karat.realize.evaluation import MOSTLY
+    from karat.realize.evaluation import MAX_TRAINING_SHARE
 
-    if training.share < MOSTLY:
+    if training.share < MAX_TRAINING_SHARE:
         return ""
     part = "" if training.share == 1 else "mostly "
     return f" that the model was {part}trained on"
 
 
-def _scored(lead: Lead | None, row: RealizerScores) -> str:
+def _describe_scores(lead: Lead | None, row: RealizerScores) -> str:
     """Return the scores from one kind of input, and how sure the lead of the first is."""
     if lead is None:
-        return _figures(row)
+        return _score_sentence(row)
     better = lead.verdict == BETTER
     finding = "significantly better than" if better else "not significantly different from"
-    second = f"{lead.second.bleu:.1f} with {_named(lead.second.model)}"
-    return _figures(lead.first, f" ({finding} {second})")
+    second = f"{lead.second.bleu:.1f} with {_name_realizer(lead.second.model)}"
+    return _score_sentence(lead.first, f" ({finding} {second})")
 
 
-def _figures(row: RealizerScores, lead: str = "") -> str:
+def _score_sentence(row: RealizerScores, lead: str = "") -> str:
+    realizer = _name_realizer(row.model)
     return (
-        f"BLEU from {named_inputs(row.inputs)} is {row.bleu:.1f} with {_named(row.model)}{lead}, "
+        f"BLEU from {name_inputs(row.inputs)} is {row.bleu:.1f} with {realizer}{lead}, "
         f"and {row.exact:.0%} of sentences are exactly as in the file."
     )
 
 
-def _named(model: str) -> str:
+def _name_realizer(model: str) -> str:
     """Return the name of a realizer within a sentence."""
     if model == "ordering model":
         return f"the {model}"
     return model.replace("completion: ", "completion of ")
 
 
-def named_inputs(inputs: str) -> str:
+def name_inputs(inputs: str) -> str:
     """Return an input as people call it."""
-    return INPUTS_NAMED.get(inputs, inputs)
+    return INPUT_PHRASES.get(inputs, inputs)
 
 
-def sentences_answer(found: RealizedSentences) -> tuple[str, ...]:
+def sentences_answer(generated: RealizedSentences) -> tuple[str, ...]:
     """Say how many sentences were made, and what from."""
-    inputs = named_inputs(str(found.settings["inputs"]))
-    realizer = REALIZERS_NAMED[str(found.settings["realizer"])]
-    trees = several(len({row.tree for row in found.rows}), "tree")
-    sentences = several(len(found.rows), "sentence")
-    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{_inserted(found)}.",)
+    inputs = name_inputs(str(generated.settings["inputs"]))
+    realizer = REALIZER_NAMES[str(generated.settings["realizer"])]
+    trees = several(len({row.tree for row in generated.rows}), "tree")
+    sentences = several(len(generated.rows), "sentence")
+    inserted = _describe_inserted(generated)
+    return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{inserted}.",)
 
 
-def _inserted(found: RealizedSentences) -> str:
+def _describe_inserted(generated: RealizedSentences) -> str:
     """Say how many tokens of which classes were inserted; nothing without `complete`."""
-    classes = str(found.settings.get("complete", "")).replace("-", " ").split(",")
+    classes = str(generated.settings.get("complete", "")).replace("-", " ").split(",")
     if classes == [""]:
         return ""
-    if not found.inserted:
+    if not generated.inserted:
         return f"; no {' or '.join(classes)} inserted"
-    return f"; {' and '.join(classes)} inserted ({several(found.inserted, 'token')})"
+    return f"; {' and '.join(classes)} inserted ({several(generated.inserted, 'token')})"
 
 
 number = partial(Column, align="right")
@@ -216,64 +222,72 @@ _SUPERTAGS = (
 )
 
 
-def as_rows(found: Iterable[Any]) -> list[Row]:
+def as_rows(records: Iterable[Any]) -> list[Row]:
     """Return NamedTuples as rows of a table."""
-    return [one._asdict() for one in found]
+    return [record._asdict() for record in records]
 
 
-def training_document(found: RealizerTraining, command: str) -> Document:
+def training_document(training: RealizerTraining, command: str) -> Document:
     """Return the model that was trained, in a row."""
-    title = f"Trained on {found.name}"
-    return Document(title, (Table("rows", title, _TRAINED, as_rows(found.rows)),), command, {})
+    title = f"Trained on {training.name}"
+    return Document(title, (Table("rows", title, _TRAINED, as_rows(training.rows)),), command, {})
 
 
-def sentences_document(found: RealizedSentences, command: str) -> Document:
+def sentences_document(generated: RealizedSentences, command: str) -> Document:
     """Return all sentences of all trees."""
-    title = f"Sentences for {found.name}"
-    table = Table("rows", title, _SENTENCES, as_rows(found.rows), notes=found.notes, open=True)
-    return Document(title, (table,), command, {}, answer=sentences_answer(found))
+    title = f"Sentences for {generated.name}"
+    table = Table(
+        "rows", title, _SENTENCES, as_rows(generated.rows), notes=generated.notes, open=True
+    )
+    return Document(title, (table,), command, {}, answer=sentences_answer(generated))
 
 
-def evaluation_document(found: RealizerEvaluation, command: str) -> Document:
+def evaluation_document(evaluation: RealizerEvaluation, command: str) -> Document:
     """Return realisers side by side, and the paper's table beside them."""
-    from karat.realize.evaluation import MOSTLY, PAPER
+    from karat.realize.evaluation import MAX_TRAINING_SHARE, PAPER
 
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
-    title = f"{found.name}: {several(found.training.sentences, 'tree')}"
-    title += ", training data" if found.training.share >= MOSTLY else ""
+    title = f"{evaluation.name}: {several(evaluation.training.sentences, 'tree')}"
+    title += ", training data" if evaluation.training.share >= MAX_TRAINING_SHARE else ""
     rows: list[Row] = [
-        {**row._asdict(), "heading": f"from {named_inputs(row.inputs)}"} for row in found.rows
+        {**row._asdict(), "heading": f"from {name_inputs(row.inputs)}"} for row in evaluation.rows
     ]
     columns: tuple[Column, ...] = _EVALUATED
     if any(row["forms"] is not None for row in rows):
         columns = (*_EVALUATED[:3], _FORMS, *_EVALUATED[3:])
     blocks: tuple[Table, ...] = (
-        Table("rows", title, columns, rows, group="heading", notes=found.notes, open=True),
+        Table("rows", title, columns, rows, group="heading", notes=evaluation.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
-        Table("leads", "The first two by BLEU", _LEADS, _leads(found), readers="programs"),
-        Table("training", "Seen in training", _SEEN, as_rows([found.training]), readers="programs"),
+        Table("leads", "The first two by BLEU", _LEADS, _leads(evaluation), readers="programs"),
+        Table(
+            "training",
+            "Seen in training",
+            _SEEN,
+            as_rows([evaluation.training]),
+            readers="programs",
+        ),
     )
-    if found.slots:
-        blocks = (*blocks[:1], _slots_table(found), *blocks[1:])
-    told, chart = evaluation_answer(found), _bleu_figure(found)
-    return Document("Realisers", (chart, *blocks), command, found.signatures, answer=told)
+    if evaluation.slots:
+        blocks = (*blocks[:1], _slots_table(evaluation), *blocks[1:])
+    answer, chart = evaluation_answer(evaluation), _bleu_figure(evaluation)
+    return Document("Realisers", (chart, *blocks), command, evaluation.signatures, answer=answer)
 
 
-def _leads(found: RealizerEvaluation) -> list[Row]:
+def _leads(evaluation: RealizerEvaluation) -> list[Row]:
     """Return the first two realizers of each kind of input, by name."""
     return [
         {**lead._asdict(), "first": lead.first.model, "second": lead.second.model}
-        for lead in found.leads
+        for lead in evaluation.leads
     ]
 
 
-def _bleu_figure(found: RealizerEvaluation) -> Figure:
+def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
     """Return a dot for the BLEU of each realiser."""
-    dots = (Interval(_label(row), round(row.bleu, 1)) for row in found.rows)
+    dots = (Interval(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
     figure = intervals_figure("BLEU by realiser", "BLEU", dots)
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
-    caption = f"{inserts if found.slots else ''}In brackets: the input."
+    caption = f"{inserts if evaluation.slots else ''}In brackets: the input."
     return replace(figure, caption=caption)
 
 
@@ -284,17 +298,17 @@ def _label(row: RealizerScores) -> str:
     return f"{name.replace('completion: ', 'add ')} ({inputs})"
 
 
-def _slots_table(found: RealizerEvaluation) -> Table:
+def _slots_table(evaluation: RealizerEvaluation) -> Table:
     """Return precision, recall and F of every class of words that were inserted."""
     from karat.realize.evaluation import CLASS_NAMES
 
     rows: list[Row] = [
         {
-            **one._asdict(),
-            "class": CLASS_NAMES[one.slot],
-            "heading": f"{one.complete} ({one.inputs})",
+            **slot_row._asdict(),
+            "class": CLASS_NAMES[slot_row.slot],
+            "heading": f"{slot_row.complete} ({slot_row.inputs})",
         }
-        for one in found.slots
+        for slot_row in evaluation.slots
     ]
     notes = (
         "A word is right if the file has it in the same slot of the same content word.",
@@ -306,7 +320,9 @@ def _slots_table(found: RealizerEvaluation) -> Table:
     return Table("slots", "Words inserted", _SLOTS, rows, group="heading", notes=notes)
 
 
-def supertags_document(found: SupertagList, command: str) -> Document:
+def supertags_document(supertags: SupertagList, command: str) -> Document:
     """Return supertags by frequency, some of them drawn."""
-    table = Table("rows", "Supertags", _SUPERTAGS, as_rows(found.rows), notes=found.notes)
-    return Document(f"Grammar of {found.name}", (table, tree_figure(found.drawn)), command, {})
+    table = Table("rows", "Supertags", _SUPERTAGS, as_rows(supertags.rows), notes=supertags.notes)
+    return Document(
+        f"Grammar of {supertags.name}", (table, tree_figure(supertags.drawn)), command, {}
+    )

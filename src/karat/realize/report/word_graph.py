@@ -41,8 +41,8 @@ CELL = 60.0
 """The width of a cell of the grid in which words that meet are looked for."""
 LANE = 17.0
 """From one arc to the next between the same two states."""
-LONGEST = 24
-MOST_LINES = 40
+MAX_WORD = 24
+MAX_LINES = 40
 BEST = "▸ "
 """Before the words of the best path, where there are others and no bold letters to rely on."""
 
@@ -86,23 +86,23 @@ def draw(arcs: Arcs, top: float = 0.0, *, compact: bool = False) -> Drawing:
     width = max(x for x, _ in places.values()) + MARGIN
     lowest = (places[arc.end][1] + lane * LANE for arc, lane in _lanes(arcs).items())
     height = max(lowest) + MARGIN
-    return Drawing(_drawn(arcs, places) + dots, width, height)
+    return Drawing(_draw_arcs(arcs, places) + dots, width, height)
 
 
 def layers(arcs: Arcs) -> dict[int, int]:
     """The longest way from the start to every state; arcs may come in any order."""
-    found = {0: 0}
+    depths = {0: 0}
     waiting = Counter(arc.end for arc in arcs)
-    after = _after(arcs)
+    after = _arcs_by_start(arcs)
     ready = [0]
     while ready:
         state = ready.pop()
         for _, end, *_ in after.get(state, ()):
-            found[end] = max(found.get(end, 0), found[state] + 1)
+            depths[end] = max(depths.get(end, 0), depths[state] + 1)
             waiting[end] -= 1
             if not waiting[end]:
                 ready.append(end)
-    return found
+    return depths
 
 
 def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
@@ -122,7 +122,7 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
 
     def near(state: int) -> tuple[float, int]:
         """The mean height of the states that lead to one, so that fewer arcs cross."""
-        heights = [height[one] for one in before.get(state, ())]
+        heights = [height[previous] for previous in before.get(state, ())]
         return sum(heights) / max(len(heights), 1), state
 
     for depth in sorted(rows):
@@ -130,7 +130,7 @@ def _places(arcs: Arcs, top: float, compact: bool) -> dict[int, Point]:
         middle = next((i for i, state in enumerate(ordered) if state in best), None)
         first = -(len(ordered) - 1) / 2 if middle is None else -middle
         height.update({state: first + rank for rank, state in enumerate(ordered)})
-    across = _followed(arcs, layer) if compact else _aligned(arcs, layer)
+    across = _compact_positions(arcs, layer) if compact else _layer_positions(arcs, layer)
     highest, row = min(height.values()), TALL if _dense(arcs, layer) else ROW
     return {s: (across[s], top + 30 + (height[s] - highest) * row) for s in layer}
 
@@ -140,48 +140,48 @@ def _dense(arcs: Arcs, layer: dict[int, int]) -> bool:
     return len(arcs) >= DENSE * len(layer)
 
 
-def _aligned(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
+def _layer_positions(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
     """Return the place of each layer: far enough from earlier ones for the words of its arcs."""
     gap = SPREAD if _dense(arcs, layer) else GAP
-    found = [MARGIN] * (max(layer.values()) + 1)
+    positions = [MARGIN] * (max(layer.values()) + 1)
     for arc in sorted(arcs, key=lambda arc: layer[arc.end]):
-        step = max(svg.extent(_shown(arc)) + gap, SHORTEST)
+        step = max(svg.extent(_short_word(arc)) + gap, SHORTEST)
         end = layer[arc.end]
-        found[end] = max(found[end], found[layer[arc.start]] + step)
-    return {state: found[depth] for state, depth in layer.items()}
+        positions[end] = max(positions[end], positions[layer[arc.start]] + step)
+    return {state: positions[depth] for state, depth in layer.items()}
 
 
-def _followed(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
+def _compact_positions(arcs: Arcs, layer: dict[int, int]) -> dict[int, float]:
     """Each state just after the longest words that lead to it."""
-    found = {0: MARGIN}
+    positions = {0: MARGIN}
     for arc in sorted(arcs, key=lambda arc: layer[arc.start]):
-        length = svg.extent(_shown(arc)) * (BOLDER if arc.best else 1)
-        after = found[arc.start] + length + CLOSE
-        found[arc.end] = max(found.get(arc.end, 0.0), after)
-    return found
+        length = svg.extent(_short_word(arc)) * (BOLDER if arc.best else 1)
+        after = positions[arc.start] + length + CLOSE
+        positions[arc.end] = max(positions.get(arc.end, 0.0), after)
+    return positions
 
 
-def _shown(arc: GraphArc) -> str:
-    return svg.shorten(arc.word, LONGEST)
+def _short_word(arc: GraphArc) -> str:
+    return svg.shorten(arc.word, MAX_WORD)
 
 
 def _lanes(arcs: Arcs) -> dict[GraphArc, int]:
     """Return for each arc how many others, the best first, join the same two states above it."""
-    among = Counter[tuple[int, int]]()
-    found = {}
+    joined = Counter[tuple[int, int]]()
+    lanes = {}
     for arc in sorted(arcs, key=lambda arc: not arc.best):
-        found[arc] = among[arc[:2]]
-        among[arc[:2]] += 1
-    return found
+        lanes[arc] = joined[arc[:2]]
+        joined[arc[:2]] += 1
+    return lanes
 
 
-def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
+def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     """Every arc with its word, at a place on it where no earlier word stands; words are on top."""
     paths: list[str] = []
     words: list[str] = []
-    taken = _Taken()
+    occupied = _OccupiedGrid()
     for x, y in places.values():
-        taken.add((x, y + BELOW), 2 * DOT + 1)
+        occupied.add((x, y + BELOW), 2 * DOT + 1)
 
     def choice(arc: GraphArc) -> tuple[bool, float]:
         """The best path first, then level arcs: a word on a steep one has more free places."""
@@ -190,16 +190,16 @@ def _drawn(arcs: Arcs, places: dict[int, Point]) -> list[str]:
     lanes = _lanes(arcs)
     for arc in sorted(arcs, key=choice):
         curve = _curve(places[arc.start], places[arc.end], lanes[arc])
-        size = svg.extent(_shown(arc)) + APART
+        size = svg.extent(_short_word(arc)) + APART
         spots = [_along(curve, t) for t in LETTERED]
-        spot = min(spots, key=lambda spot: taken.met(spot, size))
-        taken.add(spot, size)
+        spot = min(spots, key=lambda spot: occupied.met(spot, size))
+        occupied.add(spot, size)
         start, middle, end = (f"{x:.1f} {y:.1f}" for x, y in curve)
         look: Look = {"stroke": svg.ACCENT, "stroke_width": 2} if arc.best else {"stroke": svg.RULE}
         paths.append(shape("path", d=f"M {start} Q {middle} {end}", fill="none", **look))
         ink: Look = {"font_weight": 600} if arc.best else {"fill": svg.MUTED}
         place: Look = {"x": spot[0], "y": spot[1] - 3, "text_anchor": "middle", **ink}
-        label = element("text", quote(_shown(arc)), **place, **svg.HALO)
+        label = element("text", quote(_short_word(arc)), **place, **svg.HALO)
         words.append(element("g", svg.tooltip(arc.told), label) if arc.told else label)
     return paths[::-1] + words
 
@@ -218,7 +218,7 @@ def _along(curve: tuple[Point, Point, Point], t: float) -> Point:
     return a * x1 + b * x + c * x2, a * y1 + b * y + c * y2
 
 
-class _Taken:
+class _OccupiedGrid:
     """Places of words and states, found by the cells of a grid that they stand in."""
 
     def __init__(self) -> None:
@@ -237,14 +237,14 @@ class _Taken:
         row = int(spot[1] // LINE)
         cells = ((c, r) for c in _columns(spot, size) for r in (row - 1, row, row + 1))
         near = sorted({i for cell in cells for i in self._cells.get(cell, ())})
-        return _met(spot, size, [self._places[i] for i in near])
+        return _covered_area(spot, size, [self._places[i] for i in near])
 
 
-def _met(spot: Point, size: float, taken: Sequence[tuple[Point, float]]) -> float:
+def _covered_area(spot: Point, size: float, occupied: Sequence[tuple[Point, float]]) -> float:
     """Return the area of other words and states that a word there would cover; 0 if none."""
     return sum(
         max((size + other) / 2 - abs(spot[0] - x), 0) * max(LINE - abs(spot[1] - y), 0)
-        for (x, y), other in taken
+        for (x, y), other in occupied
     )
 
 
@@ -263,57 +263,61 @@ def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
     layer = layers(chains)
     order = sorted(layer, key=lambda state: (layer[state], state))
     number = {state: i for i, state in enumerate(order)}
-    after = _after(chains)
+    after = _arcs_by_start(chains)
     lines = []
-    for state in (one for one in order if one in after):
-        ways = [
+    for state in (known_state for known_state in order if known_state in after):
+        labels = [
             (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
             for arc in after[state]
         ]
-        lines += _ways(number[state], ways, sheet)
-    more = [f"… and {len(lines) - MOST_LINES:,} more states"] if len(lines) > MOST_LINES else []
-    return [*lines[:MOST_LINES], *more]
+        lines += _format_state(number[state], labels, sheet)
+    more = [f"… and {len(lines) - MAX_LINES:,} more states"] if len(lines) > MAX_LINES else []
+    return [*lines[:MAX_LINES], *more]
 
 
-def _ways(state: int, ways: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
+def _format_state(state: int, labels: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
     """Return the arcs that leave a state: on one line if they fit, else one a line."""
-    inked = [sheet.ink(way, BOLD if best else "") for way, best in ways]
+    inked = [sheet.ink(label, BOLD if best else "") for label, best in labels]
     begin = f"{state:>4}  "
-    if len(begin) + sum(display_width(way) + 5 for way, _ in ways) - 5 <= sheet.width:
+    if len(begin) + sum(display_width(label) + 5 for label, _ in labels) - 5 <= sheet.width:
         return [begin + "  |  ".join(inked)]
     lines: list[str] = []
-    for i, (way, best) in enumerate(ways):
-        for line in wrap(way, max(sheet.width - 8, 20)):
+    for i, (label, best) in enumerate(labels):
+        for line in wrap(label, max(sheet.width - 8, 20)):
             lines.append((begin if not lines else "      ") + sheet.ink(line, BOLD if best else ""))
-        lines[-1] += "  |" if i < len(ways) - 1 else ""
+        lines[-1] += "  |" if i < len(labels) - 1 else ""
     return lines
 
 
-def _after(arcs: Arcs) -> dict[int, list[GraphArc]]:
+def _arcs_by_start(arcs: Arcs) -> dict[int, list[GraphArc]]:
     """The arcs that leave each state."""
-    found: dict[int, list[GraphArc]] = {}
+    leaving: dict[int, list[GraphArc]] = {}
     for arc in arcs:
-        found.setdefault(arc.start, []).append(arc)
-    return found
+        leaving.setdefault(arc.start, []).append(arc)
+    return leaving
 
 
 def _inner(arcs: Arcs) -> set[int]:
     """The states that one arc enters and one leaves."""
     entered = Counter(arc.end for arc in arcs)
-    return {s for s, ways in _after(arcs).items() if s and len(ways) == 1 and entered[s] == 1}
+    return {
+        s
+        for s, leaving in _arcs_by_start(arcs).items()
+        if s and len(leaving) == 1 and entered[s] == 1
+    }
 
 
 def _chains(arcs: Arcs) -> list[GraphArc]:
     """Return the graph without such states."""
-    after, inner = _after(arcs), _inner(arcs)
-    found = []
+    after, inner = _arcs_by_start(arcs), _inner(arcs)
+    chains = []
     for arc in arcs:
         if arc.start in inner:
             continue
         words, end = [arc.word], arc.end
         while end in inner:
-            (way,) = after[end]
-            words.append(way.word)
-            end = way.end
-        found.append(GraphArc(arc.start, end, " ".join(words), arc.best))
-    return found
+            (next_arc,) = after[end]
+            words.append(next_arc.word)
+            end = next_arc.end
+        chains.append(GraphArc(arc.start, end, " ".join(words), arc.best))
+    return chains

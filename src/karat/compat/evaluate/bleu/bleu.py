@@ -31,6 +31,6 @@ class Bleu(base.KaratModule):
             smooth_value=smooth_value,
             effective_order=use_effective_order,
         )
-        found, signature = base.sacrebleu_score(metric, predictions, references)
+        bleu, signature = base.sacrebleu_score(metric, predictions, references)
         names = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
-        return {name: getattr(found, name) for name in names} | {"signature": signature}
+        return {name: getattr(bleu, name) for name in names} | {"signature": signature}

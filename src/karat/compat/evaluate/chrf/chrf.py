@@ -24,6 +24,6 @@ class Chrf(base.KaratModule):
         eps_smoothing: bool = False,
     ) -> dict[str, Any]:
         metric = sacrebleu.CHRF(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
-        found, signature = base.sacrebleu_score(metric, predictions, references)
+        chrf, signature = base.sacrebleu_score(metric, predictions, references)
         names = ("score", "char_order", "word_order", "beta")
-        return {name: getattr(found, name) for name in names} | {"signature": signature}
+        return {name: getattr(chrf, name) for name in names} | {"signature": signature}

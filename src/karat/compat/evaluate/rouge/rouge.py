@@ -26,8 +26,8 @@ class Rouge(base.KaratModule):
         cutter = SimpleNamespace(tokenize=tokenizer) if tokenizer else None
         scorer = rouge_scorer.RougeScorer(names, use_stemmer, tokenizer=cutter)
         pairs = zip(predictions, base.groups(references), strict=True)
-        found = [scorer.score_multi(group, text) for text, group in pairs]
-        values = {name: [one[name].fmeasure for one in found] for name in names}
+        scores = [scorer.score_multi(group, text) for text, group in pairs]
+        values = {name: [score[name].fmeasure for score in scores] for name in names}
         if not use_aggregator:
             return dict(values)
-        return {name: sum(each) / len(each) for name, each in values.items()}
+        return {name: sum(fmeasures) / len(fmeasures) for name, fmeasures in values.items()}

@@ -22,6 +22,6 @@ class Ter(base.KaratModule):
         case_sensitive: bool = False,
     ) -> dict[str, Any]:
         metric = sacrebleu.TER(normalized, ignore_punct, support_zh_ja_chars, case_sensitive)
-        found, signature = base.sacrebleu_score(metric, predictions, references)
+        ter, signature = base.sacrebleu_score(metric, predictions, references)
         names = ("score", "num_edits", "ref_length")
-        return {name: getattr(found, name) for name in names} | {"signature": signature}
+        return {name: getattr(ter, name) for name in names} | {"signature": signature}

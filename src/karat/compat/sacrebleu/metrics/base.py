@@ -38,30 +38,30 @@ class Score:
     ) -> str:
         """Return the score as text, or as JSON with the fields of the signature."""
         plain, confidence = f"{self.score:.{width}f}", self._confidence(width)
-        told = f"{plain} ({confidence})" if confidence else plain
+        text = f"{plain} ({confidence})" if confidence else plain
         if score_only:
-            return told
+            return text
         if is_json:
             return json.dumps(self._fields(width, signature), indent=1, ensure_ascii=False)
         name = f"{self.name}|{signature}" if signature else self.name
-        return f"{name} = {told} {self._verbose}".rstrip()
+        return f"{name} = {text} {self._verbose}".rstrip()
 
     def _confidence(self, width: int) -> str:
         return f"μ = {self._mean:.{width}f} ± {self._ci:.{width}f}" if self._mean > 0 else ""
 
     def _fields(self, width: int, signature: str) -> dict[str, Any]:
-        found: dict[str, Any] = {"name": self.name, "score": round_to(self.score, width)}
-        found["signature"] = signature
+        fields: dict[str, Any] = {"name": self.name, "score": round_to(self.score, width)}
+        fields["signature"] = signature
         if self._mean > 0:
-            found["confidence_mean"] = round_to(self._mean, width)
-            found["confidence_var"] = round_to(self._ci, width)
-            found["confidence"] = self._confidence(width)
+            fields["confidence_mean"] = round_to(self._mean, width)
+            fields["confidence_var"] = round_to(self._ci, width)
+            fields["confidence"] = self._confidence(width)
         if self._verbose:
-            found["verbose_score"] = self._verbose
+            fields["verbose_score"] = self._verbose
         for field in signature.split("|") if signature else []:
             key, _, value = field.partition(":")
-            found[key] = value
-        return found
+            fields[key] = value
+        return fields
 
     def estimate_ci(self, scores: Sequence[Score]) -> None:
         """Keep the mean of resampled scores and half the width of their central 95%."""
@@ -98,12 +98,12 @@ class Signature:
     def format(self, short: bool = False) -> str:
         """Return all fields that have a value, the version last."""
         names = [*(name for name in self.info if name != "version"), "version"]
-        found = {name: self.info[name] for name in names if self.info[name] is not None}
+        fields = {name: self.info[name] for name in names if self.info[name] is not None}
         written = {True: "yes", False: "no"}
         return "|".join(
             f"{self._abbr.get(name, name) if short else name}"
             f":{written[value] if isinstance(value, bool) else value}"
-            for name, value in found.items()
+            for name, value in fields.items()
         )
 
     def update(self, key: str, value: Any) -> None:
@@ -160,10 +160,10 @@ class Metric(ABC, Generic[ScoreT]):
         from karat.text.segments import Strings
 
         texts = Strings(hypotheses, "hypotheses")
-        given = self._ref_cache if references is None else self._read(references)
-        if given is None:
+        reference_texts = self._ref_cache if references is None else self._read(references)
+        if reference_texts is None:
             raise InputError("no references: give them here or to the constructor")
-        rows = self._karat().stats(texts, given)
+        rows = self._karat().stats(texts, reference_texts)
         score = self._score(exact_sums(rows))
         if n_bootstrap > 1:
             self._resample(score, rows, n_bootstrap)
@@ -182,8 +182,8 @@ class Metric(ABC, Generic[ScoreT]):
             raise InputError("the number of references is not known yet: score something first")
         number = "var" if self.num_refs < 0 else self.num_refs
         shared = {"version": f"karat-{__version__}", "nrefs": number}
-        drawn = {"bs": self.n_bootstrap, "seed": self.seed}
-        return Signature({**shared, **drawn, **self._info()}, self._SHORT)
+        resampling = {"bs": self.n_bootstrap, "seed": self.seed}
+        return Signature({**shared, **resampling, **self._info()}, self._SHORT)
 
     def _sentence_references(self, hypothesis: str, references: Sequence[str]) -> list[str]:
         texts = sentence_references(hypothesis, references)
@@ -200,8 +200,8 @@ class Metric(ABC, Generic[ScoreT]):
 
         seed = _seed()
         self.n_bootstrap, self.seed = resamples, "none" if seed is None else str(seed)
-        drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-        sums = bootstrap_sums(rows, resamples, drawn)
+        generator_seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+        sums = bootstrap_sums(rows, resamples, generator_seed)
         score.take_resamples(self._karat().measure(sums)["value"])
 
 
@@ -217,14 +217,14 @@ def read_streams(references: Iterable[Iterable[str | None]]) -> References:
         raise InputError(f"references is empty: {_ORIENTATION}")
     lengths = {len(stream) for stream in streams}
     if len(lengths) > 1:
-        found = " and ".join(str(n) for n in sorted(lengths))
-        raise InputError(f"the streams of references have {found} segments: they must be equal")
+        counts = " and ".join(str(n) for n in sorted(lengths))
+        raise InputError(f"the streams of references have {counts} segments: they must be equal")
     if not any(None in stream for stream in streams):
         return References([Strings(s, f"references[{k}]") for k, s in enumerate(streams)])  # type: ignore[arg-type]
     groups = [[text for text in row if text is not None] for row in zip(*streams, strict=True)]
     if [] in groups:
-        where = f"segment {groups.index([]) + 1:,} has no reference"
-        raise InputError(f"{where}: it is None in every stream")
+        location = f"segment {groups.index([]) + 1:,} has no reference"
+        raise InputError(f"{location}: it is None in every stream")
     return VaryingReferences(groups)
 
 

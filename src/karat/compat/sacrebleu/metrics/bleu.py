@@ -70,8 +70,8 @@ class BLEU(Metric[BLEUScore]):
         self.lowercase, self.trg_lang = lowercase, trg_lang
         self.smooth_method, self.smooth_value = smooth_method, smooth_value
         self.max_ngram_order, self.effective_order = max_ngram_order, effective_order
-        named = tokenize or self._OF_LANGUAGE.get(trg_lang, self.TOKENIZER_DEFAULT)
-        self._tok = "flores101" if named == "spm" else named
+        tokenizer = tokenize or self._OF_LANGUAGE.get(trg_lang, self.TOKENIZER_DEFAULT)
+        self._tok = "flores101" if tokenizer == "spm" else tokenizer
         self._karat()  # wrong settings are refused here
         super().__init__(references)
 
@@ -93,16 +93,16 @@ class BLEU(Metric[BLEUScore]):
         pairs = pairs_of([metric], hypothesis, texts)
         length = len(pairs.candidates.tokens(metric.recipe).ids)
         ends = pairs.references.tokens(metric.recipe).offsets.tolist()
-        others = [end - start for start, end in pairwise(ends)]
-        closest = min(others, key=lambda other: (abs(other - length), other))
+        reference_lengths = [end - start for start, end in pairwise(ends)]
+        closest = min(reference_lengths, key=lambda other: (abs(other - length), other))
         counts = pairs.matches(metric.recipe, metric.n).clipped[0].tolist()
         totals = [max(length - n, 0) for n in range(metric.n)]
-        return _scored(metric, counts, totals, length, closest)
+        return _score_counts(metric, counts, totals, length, closest)
 
     def _score(self, row: NDArray[Any]) -> BLEUScore:
         metric = self._karat()
         length, closest, *numbers = row.tolist()
-        return _scored(metric, numbers[: metric.n], numbers[metric.n :], length, closest)
+        return _score_counts(metric, numbers[: metric.n], numbers[metric.n :], length, closest)
 
     @staticmethod
     def compute_bleu(
@@ -119,7 +119,7 @@ class BLEU(Metric[BLEUScore]):
         settings = smooth_method, smooth_value, effective_order
         metric = _bleu(max_ngram_order, BLEU.TOKENIZER_DEFAULT, "mixed", *settings)
         orders = slice(max_ngram_order)
-        return _scored(metric, [*correct[orders]], [*total[orders]], sys_len, ref_len)
+        return _score_counts(metric, [*correct[orders]], [*total[orders]], sys_len, ref_len)
 
     @property
     def tokenizer_signature(self) -> str:
@@ -150,7 +150,7 @@ def _bleu(
     return ngram.BLEU(n, tok, case, smooth, smooth_value, bool(eff))
 
 
-def _scored(
+def _score_counts(
     metric: ngram.BLEU, counts: list[Any], totals: list[Any], length: int, closest: int
 ) -> BLEUScore:
     """Return the score of one row: `ngram.BLEU.measure` in plain numbers, which are quicker here.
