@@ -180,7 +180,7 @@ def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
     )
 
 
-def _evaluated(name: str, request: Request) -> NuggeteerTables:
+def _evaluated(name: str, request: ReproductionRequest) -> NuggeteerTables:
     known_set = KNOWN[name]
     if known_set.bundled:
         nuggets = load_nuggets(name, progress=request.progress)
@@ -246,7 +246,7 @@ def _conclusions(tables: NuggeteerTables) -> Iterator[Conclusion]:
     if plain.rmse is not None:
         claim = "Nuggeteer's root mean squared error is below 0.1, as far as assessors differ."
         evidence = f"{plain.rmse:.3f}"
-        yield Conclusion("section 4.1", claim, judged(plain.rmse < FAR), evidence, tables.name)
+        yield Conclusion("section 4.1", claim, to_verdict(plain.rmse < FAR), evidence, tables.name)
     yield from _models(tables.likelihoods, tables.name)
     if tables.by_nugget and plain.rmse is not None:
         yield learned_thresholds(tables.by_nugget, plain.tau_b, plain.rmse, tables.name)
@@ -276,7 +276,7 @@ def _against_pourpre(tables: NuggeteerTables, tau: float) -> Conclusion:
         "Nuggeteer ranks systems better than every form of Pourpre (on 3 of the paper's 4 sets)."
     )
     evidence = f"tau {tau:.3f}, best form of Pourpre {best:.3f}"
-    return Conclusion("Table 2", claim, judged_difference(tau - best), evidence, tables.name)
+    return Conclusion("Table 2", claim, difference_verdict(tau - best), evidence, tables.name)
 
 
 def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]:
@@ -294,7 +294,7 @@ def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]
     evidence = (
         f"nugget {likelihoods['nugget']:,.0f}, nugget-errors {likelihoods['nugget-errors']:,.0f}"
     )
-    yield Conclusion("Table 4", claim, judged(fewer), evidence, data)
+    yield Conclusion("Table 4", claim, to_verdict(fewer), evidence, data)
 
 
 def _settings(tables: NuggeteerTables) -> Conclusion:
@@ -321,10 +321,10 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(tables: NuggeteerTables) -> Difference:
+def _difference(tables: NuggeteerTables) -> PaperDifference:
     questions, runs = len(tables.nuggets.key.questions), len(tables.nuggets.runs)
     paper = "TREC 2003 to 2005: 25 to 75 questions, 10 to 72 systems"
-    return Difference("data", paper, f"{tables.name}: {questions} questions, {runs} runs")
+    return PaperDifference("data", paper, f"{tables.name}: {questions} questions, {runs} runs")
 
 
 _RESPONSES = (
