@@ -46,8 +46,8 @@ from karat.gating.gates import gate as gate
 from karat.gating.gates import write_baseline as write_baseline
 from karat.gating.items import ItemScores as ItemScores
 from karat.gating.items import ItemText as ItemText
-from karat.gating.items import Measured as Measured
-from karat.gating.items import Source as Source
+from karat.gating.items import MeasuredItems as MeasuredItems
+from karat.gating.items import ScoreSource as ScoreSource
 from karat.gating.items import item_scores as item_scores
 from karat.llm.endpoint import Endpoint as Endpoint
 from karat.llm.judging import judge_nuggets as judge_nuggets

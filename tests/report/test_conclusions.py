@@ -35,7 +35,7 @@ from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.planes import plane_chart, plane_table, study_answer
-from karat.report.segment.document import caption
+from karat.report.segment.document import grid_caption
 
 NAN = math.nan
 
@@ -156,7 +156,7 @@ PLANE = [
 
 @case
 def grid(candidate: str, reference: str, **settings: Any) -> str:
-    return caption(kt.GTM(**{"e": 2, **settings}).explain(candidate, reference))
+    return grid_caption(kt.GTM(**{"e": 2, **settings}).explain(candidate, reference))
 
 
 MISSED = grid("a b a a", "a a a b")
@@ -529,7 +529,7 @@ def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str
 
     def items(scores: Sequence[float], names: str) -> kt.ItemScores:
         rows = np.array([(score, 1.0) for score in scores])
-        measured = (kt.Measured(GivenMean(), "m|version=1", rows),)
+        measured = (kt.MeasuredItems(GivenMean(), "m|version=1", rows),)
         things = tuple((name,) for name in names) if names else None
         texts = lambda places: [kt.ItemText("x", "x") for _ in places]  # noqa: E731
         return kt.ItemScores("run", ids, measured, "same", texts, "other", things, "nugget")

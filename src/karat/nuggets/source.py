@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.evalset.catalogue import SetKind
 from karat.gating.items import Source
 
-NUGGETS = Source(
+NUGGETS = ScoreSource(
     read="karat.nuggets.results.item_scores:read_questions",
     options="karat.nuggets.cli.options:gate_options",
 )

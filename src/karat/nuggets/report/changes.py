@@ -324,9 +324,11 @@ def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     if len(points) > 1:
         title, caption = "F of each question", "Questions above the diagonal line improved."
         axes = f"F of {old}", f"F of {new}"
-        yield Figure(title, Scatter(title, *axes, points, line=Line(1.0, 0.0)), caption)
+        yield Figure(title, Scatter(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)
 
 
-def _change(test: Significance) -> Change:
+def _change(test: Significance) -> ForestChange:
     low, high = (float("nan") if end is None else end for end in (test.low, test.high))
-    return Change(test.score, test.delta, low, high, signed(test.delta, 3), test.verdict)
+    return ForestChange(
+        test.score, test.delta, low, high, format_signed(test.delta, 3), test.verdict
+    )

@@ -103,13 +103,13 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
     """The paper's Figure 4 as a chart, the contents, and the figure as a table."""
-    from karat.report.charts.models import Bars, Interval
+    from karat.report.charts.models import Bars, ChartInterval
 
     if not bins:
         return [contents]
     title = "Nuggets by the number of runs that carry them"
     rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
-    bars = [Interval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
+    bars = [ChartInterval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
     chart = Figure(title, Bars(title, "nuggets, percent", bars))
     return [chart, contents, Table("difficulty", title, _BINS, rows)]
 

@@ -11,13 +11,13 @@ from karat.arithmetic import SLACK
 from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table, number, records
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
-    Change,
+    ChartInterval,
+    ChartLine,
     Curve,
     Curves,
     Forest,
-    Interval,
+    ForestChange,
     Knot,
-    Line,
     Point,
     Scatter,
     chart_figure,
@@ -315,12 +315,12 @@ def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
     return [Gallery(title, (figure,), caption)]
 
 
-def _change(row: JudgementAgreement) -> Change:
+def _change(row: JudgementAgreement) -> ForestChange:
     value, low, high = (
         float("nan") if x is None else x
         for x in (row.difference, row.difference_low, row.difference_high)
     )
-    return Change(row.what, value, low, high, signed(value, 3), row.verdict)
+    return ForestChange(row.what, value, low, high, format_signed(value, 3), row.verdict)
 
 
 def _scatter(evaluation: NuggetEvaluation) -> Scatter:

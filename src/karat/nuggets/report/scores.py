@@ -360,9 +360,9 @@ def _intervals(scoring: NuggetScoring) -> Figure:
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
 
 
-def _change(row: DifferenceRow) -> Change:
+def _change(row: DifferenceRow) -> ForestChange:
     low, high = (float("nan") if end is None else end for end in (row.low, row.high))
-    return Change(row.run, row.delta, low, high, signed(row.delta, 3), row.verdict)
+    return ForestChange(row.run, row.delta, low, high, format_signed(row.delta, 3), row.verdict)
 
 
 def _nuggets(scoring: NuggetScoring) -> Sequence[Row]:
