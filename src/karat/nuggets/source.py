@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karat.evalset.catalogue import SetKind
-from karat.gating.items import Source
+from karat.gating.items import ScoreSource
 
 NUGGETS = ScoreSource(
     read="karat.nuggets.results.item_scores:read_questions",

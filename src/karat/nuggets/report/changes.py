@@ -18,10 +18,18 @@ from karat.nuggets.report.scores import (
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
-from karat.report.charts.models import Bars, Change, Forest, Interval, Line, Point, Scatter
+from karat.report.charts.models import (
+    Bars,
+    ChartInterval,
+    ChartLine,
+    Forest,
+    ForestChange,
+    Point,
+    Scatter,
+)
 from karat.report.charts.svg.frame import shorten
 from karat.report.markup import data, element, quote
-from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, format_signed
 
 if TYPE_CHECKING:
     from karat.nuggets.prediction.intervals import Significance
@@ -56,7 +64,7 @@ def changes_figure(changes: NuggetChanges) -> Figure:
     """Return the figure of lost and gained nuggets; in other formats than pages, their counts."""
     counts = {row.change: row for row in changes.counts}
     bars = [
-        Interval(f"{change}, {kind}", getattr(counts[change], kind))
+        ChartInterval(f"{change}, {kind}", getattr(counts[change], kind))
         for kind in ("vital", "okay")
         for change in (LOST, GAINED)
     ]

@@ -10,7 +10,7 @@ from karat.llm.report import usage_sentence, usage_tables
 from karat.nuggets.report.evaluation import contents_answer
 from karat.nuggets.report.scores import number, records
 from karat.nuggets.sets.nugget_set import short_places
-from karat.report.model import Column, Document, Figure, Row, Table, several
+from karat.report.model import Column, Document, Figure, Row, Table, format_count
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting import DraftedNuggets
@@ -180,8 +180,12 @@ def drafts_document(drafts: DraftedNuggets, command: str = "") -> Document:
 def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:
     """Return the size of the draft, and what it lacks."""
     vital = sum(row.importance == "vital" for row in drafts.rows)
-    size = f"{several(len(drafts.rows), 'nugget')} ({vital:,} vital)"
-    text = f"{drafts.model} drafted {size} for {several(len(drafts.questions), 'question')} of"
-    refused = f" {several(len(drafts.refused), 'fact')} refused." if drafts.refused else ""
-    lacks = f"{several(len(drafts.missing), 'question')} without a draft." if drafts.missing else ""
+    size = f"{format_count(len(drafts.rows), 'nugget')} ({vital:,} vital)"
+    text = f"{drafts.model} drafted {size} for {format_count(len(drafts.questions), 'question')} of"
+    refused = f" {format_count(len(drafts.refused), 'fact')} refused." if drafts.refused else ""
+    lacks = (
+        f"{format_count(len(drafts.missing), 'question')} without a draft."
+        if drafts.missing
+        else ""
+    )
     return (f"{text} {drafts.name}.{refused}", *([lacks] if lacks else []))

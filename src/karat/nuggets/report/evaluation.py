@@ -11,8 +11,6 @@ from karat.arithmetic import SLACK
 from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table, number, records
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
-    ChartInterval,
-    ChartLine,
     Curve,
     Curves,
     Forest,
@@ -30,9 +28,9 @@ from karat.report.model import (
     Figure,
     Gallery,
     Table,
-    several,
-    signed,
-    span,
+    format_count,
+    format_interval,
+    format_signed,
 )
 
 if TYPE_CHECKING:
@@ -77,11 +75,11 @@ def _contest(contest: Contest) -> str:
 
 def _contest_difference(contest: Contest) -> str:
     sign = 1 if contest.difference > 0 else -1
-    text = signed(sign * contest.difference, DIGITS)
+    text = format_signed(sign * contest.difference, DIGITS)
     if contest.low is None or contest.high is None:
         return text
     low, high = sorted((sign * contest.low, sign * contest.high))
-    return f"{text} {span(low, high, DIGITS)}"
+    return f"{text} {format_interval(low, high, DIGITS)}"
 
 
 def evaluation_basis(evaluation: NuggetEvaluation) -> str:
@@ -89,7 +87,8 @@ def evaluation_basis(evaluation: NuggetEvaluation) -> str:
     pool = evaluation.found.cells.pool
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
-        f"{several(len(pool.questions), 'question')}, {several(len(pool.runs), 'judged run')}; "
+        f"{format_count(len(pool.questions), 'question')}, "
+        f"{format_count(len(pool.runs), 'judged run')}; "
         f"cross-validated, one {left[evaluation.found.by]} left out at a time. The paper's "
         f"classifier has {_paper_form(evaluation.contest)}, chosen by this F. A difference is "
         "decided where its 95% interval (jackknife over questions) excludes zero."
@@ -107,7 +106,7 @@ def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
     best = tuning.rows[0]
     setting = f"n={best.n}, weight={best.weight}, stem={best.stem}, stop={best.stop}"
     n_equal = sum(row.f == best.f for row in tuning.rows) - 1
-    shared = f" ({several(n_equal, 'other setting')} with the same F)" if n_equal else ""
+    shared = f" ({format_count(n_equal, 'other setting')} with the same F)" if n_equal else ""
     sentences = [
         f"The best of {len(tuning.rows)} settings is {setting}: F {best.f:.{DIGITS}f}{shared}."
     ]
@@ -142,10 +141,10 @@ def agreement_answer(agreement: NuggetAgreement) -> tuple[str, ...]:
     if all_runs.f is not None:
         f = f", F {all_runs.f:.{DIGITS}f}"
         if all_runs.f_low is not None and all_runs.f_high is not None:
-            f += f" {span(all_runs.f_low, all_runs.f_high, DIGITS)}"
+            f += f" {format_interval(all_runs.f_low, all_runs.f_high, DIGITS)}"
     sentence = (
         f"Both judgements agree on whether a response carries a nugget on "
-        f"{percentage(all_runs.equal, 1)} of {several(all_runs.pairs, 'pair')}{kappa}{f}."
+        f"{percentage(all_runs.equal, 1)} of {format_count(all_runs.pairs, 'pair')}{kappa}{f}."
     )
     return (sentence, *_order(agreement))
 
@@ -158,24 +157,25 @@ def _order(agreement: NuggetAgreement) -> list[str]:
         if score.tau_b >= 1 - SLACK:
             return ["They order the runs by F in the same way."]
         return ["By F they order no pair of runs the other way round, but tie different pairs."]
-    of = several(score.pairs, "pair")
+    of = format_count(score.pairs, "pair")
     return [f"By F they order {score.swaps:,} of {of} of runs the other way round."]
 
 
 def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
     """Return the size of the set and how much of it was judged, or that it cannot be used."""
     if contents.nuggets is None:
-        return (f"The set cannot be used: {several(contents.problem_count, 'problem')}.",)
+        return (f"The set cannot be used: {format_count(contents.problem_count, 'problem')}.",)
     (row,) = contents.rows
     size = (
-        f"{several(row.questions, 'question')} with {several(row.vital, 'vital nugget')} and "
-        f"{row.okay:,} okay; {several(row.runs, 'run')}"
+        f"{format_count(row.questions, 'question')} with "
+        f"{format_count(row.vital, 'vital nugget')} and "
+        f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
     )
     if not row.runs:
         return (f"{size}.",)
     judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
     problems = [
-        several(len(rows), name)
+        format_count(len(rows), name)
         for rows, name in (
             (contents.contradictions, "contradiction"),
             (contents.disputes, "disputed pair"),
@@ -256,7 +256,7 @@ def tuning_document(tuning: NuggetTuning, command: str = "") -> Document:
     """Return the report of the 24 settings and the threshold models."""
     models = models_table(tuning.models, _TRIED)
     best = [
-        Interval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
+        ChartInterval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
         for row in tuning.rows[:MOST_DRAWN]
     ]
     blocks: tuple[Block, ...] = (
@@ -332,7 +332,7 @@ def _scatter(evaluation: NuggetEvaluation) -> Scatter:
             Point(run.official, run.guessed, run.run, "", run.low, run.high)
             for run in evaluation.runs
         ],
-        line=Line(1.0, 0.0),
+        line=ChartLine(1.0, 0.0),
         note=f"tau_b {evaluation.rows[0].tau_b:.3f}",
         caption=_caption(evaluation.outside),
     )
@@ -360,7 +360,7 @@ def _f_scatter(evaluation: NuggetEvaluation) -> Scatter:
         "official F, micro",
         "guessed F, micro",
         [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in rows],
-        line=Line(1.0, 0.0),
+        line=ChartLine(1.0, 0.0),
         caption=_caption(evaluation.f_outside),
     )
 
@@ -440,6 +440,6 @@ def _agreement_scatter(agreement: NuggetAgreement) -> Scatter:
         "official F, micro",
         "other F, micro",
         [Point(row.official, row.other, row.run) for row in rows],
-        line=Line(1.0, 0.0),
+        line=ChartLine(1.0, 0.0),
         caption="One point for each run; on the line both are equal.",
     )

@@ -12,7 +12,7 @@ from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
 from karat.nuggets.results.scoring import score_name
-from karat.report.charts.models import Change, Forest, Interval, intervals_figure
+from karat.report.charts.models import ChartInterval, Forest, ForestChange, intervals_figure
 from karat.report.model import (
     Block,
     Column,
@@ -21,13 +21,13 @@ from karat.report.model import (
     Gallery,
     Row,
     Table,
-    listing,
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
     sentence_case,
-    several,
-    signed,
-    span,
 )
-from karat.results import MadeRows
+from karat.results import LazyRows
 from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _names(runs: Sequence[str]) -> str:
     """The names of a few runs, else how many there are."""
     if len(runs) > MOST_NAMED:
         return f"{len(runs):,} other runs"
-    return listing(runs) if runs else ""
+    return join_names(runs) if runs else ""
 
 
 def _score(row: RunRow, scale: str) -> str:
@@ -79,7 +79,7 @@ def _score(row: RunRow, scale: str) -> str:
     text = f"{value:.{DIGITS}f}"
     if low is None or high is None or high - low < 10**-DIGITS:
         return text
-    return f"{text} {span(low, high, DIGITS)}"
+    return f"{text} {format_interval(low, high, DIGITS)}"
 
 
 def _lead(row: DifferenceRow) -> str:
@@ -92,8 +92,8 @@ def _turned(row: DifferenceRow) -> tuple[float, float] | None:
 
 def _difference_text(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
     """A difference with its interval and p, as far as there are any."""
-    interval = f" {span(*ends, DIGITS)}" if ends else ""
-    return f"{signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
+    interval = f" {format_interval(*ends, DIGITS)}" if ends else ""
+    return f"{format_signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
 
 
 def p_text(p: float) -> str:
@@ -104,7 +104,7 @@ def p_text(p: float) -> str:
 def score_basis(scoring: NuggetScoring) -> str:
     """Return what the answer rests on: questions, guesses, intervals and the test."""
     count = len(scoring.nuggets.key.questions)
-    parts = [f"{several(count, 'question')}, {several(len(scoring.rows), 'run')}."]
+    parts = [f"{format_count(count, 'question')}, {format_count(len(scoring.rows), 'run')}."]
     best_rows = [scoring.rows[k] for k in scoring.ranked[:2]]
     parts += _guessed(best_rows)
     tested = [row for row in scoring.differences if row.p is not None]
@@ -123,7 +123,7 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
     share = percentage(most)
     if len(rows) > 1 and not share.startswith("under"):
         share = f"up to {most:.0%}"  # an upper bound may be rounded to 100%
-    names = listing([row.run for row in rows])
+    names = join_names([row.run for row in rows])
     sentence = f"{share} of the nuggets of {names} rest on a classifier's guesses."
     return [sentence_case(sentence)] if most else []
 
@@ -165,7 +165,7 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
     kind, n_lost, n_gained = (
         ("vital nugget", lost.vital, gained.vital) if vital else ("nugget", lost.okay, gained.okay)
     )
-    moved = f"{new} lost {several(n_lost, kind)} that {old} carries and gained {n_gained:,}"
+    moved = f"{new} lost {format_count(n_lost, kind)} that {old} carries and gained {n_gained:,}"
     test = next((n_lost for n_lost in changes.tests if n_lost.questions), None)
     return (f"{moved}{f': {_moved(test, changes)}' if test else ''}.",)
 
@@ -185,7 +185,7 @@ def changes_basis(changes: NuggetChanges) -> str:
     rows = changes.scoring.rows
     tested = next((candidate for candidate in changes.tests if candidate.questions), None)
     count = tested.questions if tested else len(changes.questions)
-    parts = [f"{several(count, 'question')}.", *_guessed(rows)]
+    parts = [f"{format_count(count, 'question')}.", *_guessed(rows)]
     if tested and tested.trials:
         parts += _rules([tested.low is not None], rows)
     return " ".join(parts)
@@ -356,7 +356,7 @@ def _forest(scoring: NuggetScoring) -> list[Gallery]:
 def _intervals(scoring: NuggetScoring) -> Figure:
     """F of the runs, the best first."""
     rows = (scoring.rows[k] for k in scoring.ranked)
-    items = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    items = (ChartInterval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
 
 
@@ -378,7 +378,7 @@ def _nuggets(scoring: NuggetScoring) -> Sequence[Row]:
         }
 
     count = len(scoring.rows) * sum(len(question.nuggets) for _, question in questions)
-    return MadeRows([(count, row)])
+    return LazyRows([(count, row)])
 
 
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:
