@@ -63,7 +63,7 @@ def test_order_against_sorting(words: list[int], worst: int, best: int) -> None:
         ("worst", worst, lambda i: (-edits[i], i)),
         ("best", best, lambda i: (edits[i], i)),
     ):
-        rows = [row.segment for row in ranked.rows if row.which == which]
+        rows = [row.segment for row in ranked.rows if row.extreme == which]
         assert rows == sorted(range(len(texts)), key=key)[:count]
 
 
