@@ -11,6 +11,8 @@ from karat.arithmetic import SLACK
 from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table, number, records
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
+    ChartInterval,
+    ChartLine,
     Curve,
     Curves,
     Forest,

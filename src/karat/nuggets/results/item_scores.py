@@ -12,7 +12,7 @@ from typing import Any
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
-from karat.gating.items import ItemScores, ItemText, digest
+from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.nuggets.formats.loading import open_runs
 from karat.nuggets.results.scoring import NuggetScoring, score_nuggets
 from karat.nuggets.scores.official import Official
@@ -122,7 +122,7 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     # `responses` counts those of the run: it is no setting
     signed = re.sub(r",responses=\d+|\|interval=[^|]*", "", done.signature)
     measures = [
-        Measured(QuestionMean(name), f"{name}:{signed}", np.array(table))
+        MeasuredItems(QuestionMean(name), f"{name}:{signed}", np.array(table))
         for name, table in tables.items()
     ]
     carried = []
