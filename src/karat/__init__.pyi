@@ -113,8 +113,8 @@ from karat.metrics.tree import SimpleTreeAccuracy as SimpleTreeAccuracy
 from karat.metrics.tree import TreeExplanation as TreeExplanation
 from karat.metrics.tree import Treelet as Treelet
 from karat.metrics.tree import UnderstandabilityAccuracy as UnderstandabilityAccuracy
-from karat.nuggets.drafting.drafts import DraftedNuggets as DraftedNuggets
-from karat.nuggets.drafting.drafts import draft_nuggets as draft_nuggets
+from karat.nuggets.drafting import DraftedNuggets as DraftedNuggets
+from karat.nuggets.drafting import draft_nuggets as draft_nuggets
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
 from karat.nuggets.formats.loading import save_nuggets as save_nuggets
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges

@@ -29,9 +29,8 @@ from karat.meta.plane_study import (
     study_plane,
 )
 from karat.metrics.ngram import AEv
-from karat.nuggets.guess.folds import AssessorAgreement
+from karat.nuggets.prediction.pool import AssessorAgreement
 from karat.nuggets.results import evaluation as nugget_evaluation
-from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
@@ -626,15 +625,6 @@ def agreed(f: float) -> AssessorAgreement:
 
 
 @case
-def contest(mine: float, theirs: float | None) -> str:
-    beside = SimpleNamespace(classifier="calibrated", agreement=agreed(theirs or 0.0))
-    won = SimpleNamespace(classifier="paper", agreement=agreed(mine), beside=beside)
-    return guess_notes.contest(
-        won if theirs is not None else SimpleNamespace(beside=None, agreement=None)  # type: ignore[arg-type]
-    )
-
-
-@case
 def chosen(calibrated: float, best: float, likely: float | None) -> str:
     found = SimpleNamespace(
         calibrated=SimpleNamespace(agreement=agreed(calibrated)),
@@ -655,11 +645,6 @@ def significance(*numbers: float) -> str:
 
 
 NUGGETS = [
-    Conclusion("so the former guesses", (contest(0.8, 0.7),), (contest(0.8, 0.8),)),
-    Conclusion(
-        "they are equal, and the former guesses", (contest(0.8, 0.8),), (contest(0.8, 0.7),)
-    ),
-    Conclusion("too few judgements of different runs", (contest(0.8, None),), (contest(0.8, 0.7),)),
     Conclusion(
         "the calibrated classifier",
         (chosen(0.8, 0.7, 0.6), chosen(0.8, 0.7, None)),
