@@ -39,8 +39,8 @@ class _Elementary:
         if not isinstance(x, np.ndarray):
             return float(self._kernel(float(x)))
         flat = np.ascontiguousarray(x, dtype=np.float64).ravel()
-        found: Floats = self._kernel(flat).reshape(x.shape)
-        return found
+        values: Floats = self._kernel(flat).reshape(x.shape)
+        return values
 
 
 exp = _Elementary(_kernel.exp, "e^x.")
@@ -68,8 +68,8 @@ def power(x: ArrayLike, y: ArrayLike) -> Floats:
     """x^y, element by element, for x >= 0."""
     base, exponent = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
     flat = (np.ascontiguousarray(a).ravel() for a in (base, exponent))
-    found: Floats = _kernel.power(*flat).reshape(base.shape)
-    return found
+    powers: Floats = _kernel.power(*flat).reshape(base.shape)
+    return powers
 
 
 # ------------------------------------------------------------------------------ exact sums
@@ -118,9 +118,9 @@ def grouped_sums(rows: NDArray[Any], groups: NDArray[np.int32], count: int) -> I
 
 def carried(limbs: Ints) -> Ints:
     """Return sums of limbs, groups x 3 x columns, in their one form: the lower two in 32 bits."""
-    whole, middle, low = limbs[:, 0], limbs[:, 1], limbs[:, 2]
+    high, middle, low = limbs[:, 0], limbs[:, 1], limbs[:, 2]
     middle = middle + (low >> 32)
-    return np.stack([whole + (middle >> 32), middle & _LIMB, low & _LIMB], axis=1)
+    return np.stack([high + (middle >> 32), middle & _LIMB, low & _LIMB], axis=1)
 
 
 def exact_sums(rows: NDArray[Any]) -> NDArray[Any]:
@@ -137,8 +137,8 @@ def exact_sum(values: NDArray[Any], axis: int = -1) -> Floats:
 
 def rounded(limbs: Ints) -> Floats:
     """Return the doubles nearest to sums of limbs, which are along the first axis."""
-    found: Floats = _kernel.from_limbs(*(limb.ravel() for limb in limbs)).reshape(limbs.shape[1:])
-    return found
+    doubles: Floats = _kernel.from_limbs(*(limb.ravel() for limb in limbs)).reshape(limbs.shape[1:])
+    return doubles
 
 
 class ExactRows:
@@ -166,10 +166,10 @@ class ExactRows:
         totals = np.zeros((3, len(counts), self.columns), dtype=np.int64)
         start = 0
         for number, block in enumerate(self.blocks):
-            here = counts[:, start : start + len(block)]
+            block_counts = counts[:, start : start + len(block)]
             start += len(block)
             for at, limb in self._kept[number] if self._kept else _limbs(block):
-                totals[at] += _whole_product(here, limb)
+                totals[at] += _whole_product(block_counts, limb)
         return totals
 
     def sums(self, counts: Floats) -> Floats:
@@ -182,8 +182,8 @@ def exact_product(counts: Floats, rows: NDArray[Any]) -> Floats:
     enlarged, scale = _enlarged(rows)
     if float(counts.sum(axis=1).max(initial=0)) > _MOST_COUNTED:
         return ExactRows([enlarged]).sums(counts) / scale
-    drawn, floats = (np.ascontiguousarray(x, dtype=np.float64) for x in (counts, enlarged))
-    return _refusing(lambda own: _kernel.exact_product(drawn, own), floats) / scale
+    weights, floats = (np.ascontiguousarray(x, dtype=np.float64) for x in (counts, enlarged))
+    return _refusing(lambda own: _kernel.exact_product(weights, own), floats) / scale
 
 
 def _enlarged(values: NDArray[Any]) -> tuple[NDArray[Any], float]:
@@ -207,8 +207,8 @@ def _limbs(block: NDArray[Any]) -> list[tuple[int, Floats]]:
         return [
             (at, part.astype(np.float64)) for at, part in enumerate(parts) if at == 0 or part.any()
         ]
-    found = _refusing(_kernel.limbs, np.ascontiguousarray(block, dtype=np.float64))
-    return [(at, limb) for at, limb in enumerate(found) if limb.any()]
+    limbs = _refusing(_kernel.limbs, np.ascontiguousarray(block, dtype=np.float64))
+    return [(at, limb) for at, limb in enumerate(limbs) if limb.any()]
 
 
 def _refusing(routine: Callable[[Floats], NDArray[Any]], rows: Floats) -> NDArray[Any]:
@@ -220,10 +220,10 @@ def _refusing(routine: Callable[[Floats], NDArray[Any]], rows: Floats) -> NDArra
 
 def _whole_product(counts: Floats, limb: Floats) -> Ints:
     """counts @ limb, cut where a sum could leave the whole numbers that doubles hold."""
-    found: Floats
+    totals: Floats
     if float(counts.sum(axis=1).max(initial=0)) <= _MOST_COUNTED:
-        found = counts @ limb
-        return found.astype(np.int64)
+        totals = counts @ limb
+        return totals.astype(np.int64)
     if len(limb) == 1:
         return counts.astype(np.int64) * limb.astype(np.int64)
     half = len(limb) // 2
@@ -250,10 +250,10 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     left, right = (np.broadcast_to(x, (count, *x.shape[1:])) for x in (left, right))
     if right.shape[2] > 1 and right.strides[2] != right.itemsize:
         right = np.ascontiguousarray(right)
-    found: Floats = _kernel.products(left, right)
-    found = found[:, 0] if flat[0] else found
-    found = found[..., 0] if flat[1] else found
-    return found if stacked else found[0]
+    products: Floats = _kernel.products(left, right)
+    products = products[:, 0] if flat[0] else products
+    products = products[..., 0] if flat[1] else products
+    return products if stacked else products[0]
 
 
 def solve_symmetric(a: NDArray[Any], b: NDArray[Any]) -> Floats:
@@ -266,9 +266,9 @@ def solve_symmetric(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     flat, single = right.ndim == 1, left.ndim == 2
     right = right[:, None] if flat else right
     left, right = (left[None], right[None]) if single else (left, right)
-    found: Floats = _kernel.symmetric_solutions(left, right)
-    found = found[0] if single else found
-    return found[:, 0] if flat else found
+    solutions: Floats = _kernel.symmetric_solutions(left, right)
+    solutions = solutions[0] if single else solutions
+    return solutions[:, 0] if flat else solutions
 
 
 def inverse_symmetric(a: NDArray[Any]) -> Floats:

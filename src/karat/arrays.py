@@ -25,9 +25,9 @@ else:
         def __getattr__(self, name: str) -> Any:
             import numpy
 
-            found = getattr(numpy, name)
-            setattr(self, name, found)
-            return found
+            attribute = getattr(numpy, name)
+            setattr(self, name, attribute)
+            return attribute
 
     class NDArray:
         """Stands for the type of arrays, which only type checkers read."""
@@ -41,9 +41,9 @@ else:
 __all__ = ["ArrayLike", "Flags", "Floats", "Ints", "NDArray", "as_floats", "np"]
 
 
-def as_floats(given: ArrayLike) -> Floats:
+def as_floats(numbers: ArrayLike) -> Floats:
     """Return numbers as an array."""
     try:
-        return np.asarray(given, np.float64)
+        return np.asarray(numbers, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"found {quoted(given)}, expected numbers") from error
+        raise InputError(f"found {quoted(numbers)}, expected numbers") from error

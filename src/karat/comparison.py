@@ -292,8 +292,8 @@ def make_examples(
     for gap, refs, baseline_text, system_text in zip(
         gaps, references, baseline, texts, strict=True
     ):
-        which = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
-        texts_shown = refs[0] if refs else "", baseline_text, system_text, which
+        reference_label = f"reference 1 of {len(refs)}" if len(refs) > 1 else "reference"
+        texts_shown = refs[0] if refs else "", baseline_text, system_text, reference_label
         name = str(metric.of_segments())
         examples.append(Example(system, *gap, *texts_shown, metric=name, references=tuple(refs)))
     return examples
@@ -376,21 +376,19 @@ def _row(
     return CompareRow(system, m, score, low, high, *differs, wins, losses, ties, decision, units)
 
 
-def _scored_units(m: Metric, collected: SystemStats) -> int:
+def _scored_units(m: Metric, stats: SystemStats) -> int:
     """Return the number of resampled units (segments or buckets) that have a score."""
-    tables = (
-        rows if rows.ndim == 2 else rows[:, 0] for rows in collected.row_blocks
-    )  # or whole parts
+    tables = (rows if rows.ndim == 2 else rows[:, 0] for rows in stats.row_blocks)  # or whole parts
     return sum(int(np.count_nonzero(m.has_score(rows))) for rows in tables)
 
 
 def _win_counts(
-    m: Metric, values: Floats | None, others: Floats | None
+    m: Metric, system_values: Floats | None, baseline_values: Floats | None
 ) -> tuple[int, int, int] | tuple[None, None, None]:
     """Return wins, losses and ties of segments, if their scores were kept."""
-    if values is None or others is None:
+    if system_values is None or baseline_values is None:
         return None, None, None
-    system_scores, baseline_scores = m.sign * values, m.sign * others
+    system_scores, baseline_scores = m.sign * system_values, m.sign * baseline_values
     wins, losses = (
         int(ahead(system_scores, baseline_scores).sum()),
         int(ahead(baseline_scores, system_scores).sum()),

@@ -167,7 +167,7 @@ def test_a_text_is_embedded_once() -> None:
 
 def test_what_is_kept_has_a_limit() -> None:
     embedder = Letters()
-    own = Vectors("model x", embedder, kept=4000)
+    own = Vectors("model x", embedder, cache_bytes=4000)
     texts = [f"a{i}" for i in range(50)]
     for _ in range(2):
         assert own.of(texts).vectors[:, 0].tolist() == [1] * 50

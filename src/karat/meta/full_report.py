@@ -97,8 +97,8 @@ def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
     pairs = [(d, m) for d in result.experiment.dimensions for m in result.scored.metrics]
     for dimension, metric in pairs[:MOST_SCATTERS]:
         human = result.evalset.human(dimension, result.experiment.normalise)
-        seen = view("system", result.scored, human)
-        scores = seen.metrics[metric][:, 0].tolist(), seen.human[:, 0].tolist()
+        system_view = view("system", result.scored, human)
+        scores = system_view.metrics[metric][:, 0].tolist(), system_view.human[:, 0].tolist()
         points = tuple(map(SystemPoint, *scores, result.evalset.systems))
         place = dimension, "system", str(metric)
         rows = (row for row in result.rows if (row.dimension, row.level, row.metric) == place)
@@ -266,8 +266,8 @@ def meta_report(
     """
     result = meta_evaluate(experiment, evalset, threads=threads, progress=progress)
     remarks: list[str] = []
-    asked = result.experiment
-    pairs = len(asked.dimensions) * len(result.scored.metrics)
+    complete_experiment = result.experiment
+    pairs = len(complete_experiment.dimensions) * len(result.scored.metrics)
     if pairs > MOST_SCATTERS:
         remarks.append(
             f"Scatter plots: the first {MOST_SCATTERS} of {pairs} pairs of dimension and metric; "
@@ -277,7 +277,7 @@ def meta_report(
     return MetaReport(
         *(result, tuple(system_scores(result)), tuple(scatters(result)), planes),
         _reliability(result, progress),
-        tuple(disagreements(result, asked.dimensions, examples)),
+        tuple(disagreements(result, complete_experiment.dimensions, examples)),
         tuple(remarks),
     )
 

@@ -117,7 +117,7 @@ class JudgeAgreement(Result):
 
 
 def judge_agreement(
-    given: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
+    evalset: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:
     """Return how well the judges of a set agree, and flag judges that disagree with the others.
 
@@ -129,15 +129,17 @@ def judge_agreement(
         exclude: systems to leave out, such as controls.
     """
     excluded = tuple(exclude)
-    if type(given).__name__ in SET_KINDS:
-        agreement: JudgeAgreement = load(SET_KINDS[type(given).__name__].agreement)(given, excluded)
+    if type(evalset).__name__ in SET_KINDS:
+        agreement: JudgeAgreement = load(SET_KINDS[type(evalset).__name__].agreement)(
+            evalset, excluded
+        )
         return agreement
-    given = as_evalset(given)
-    remaining = given.without(*excluded) if excluded else given
-    names = given.known_dimensions(dimensions)
+    evalset = as_evalset(evalset)
+    remaining = evalset.without(*excluded) if excluded else evalset
+    names = evalset.known_dimensions(dimensions)
     parts = [(name, _split_by_kind(remaining.judgements.select_dimension(name))) for name in names]
     base = agreement_of(
-        given.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
+        evalset.name, [(name, *judgements[:2]) for name, judgements in parts], excluded
     )
     if not remaining.judgements.judge_kinds:
         return base

@@ -440,7 +440,7 @@ def plane_name(dimension: str, group: str) -> str:
 
 
 def fit_plane(
-    given: EvalSet | GivenPath | PlaneData,
+    source: EvalSet | GivenPath | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
@@ -464,19 +464,19 @@ def fit_plane(
     """
     check_trials("resamples", resamples)
     check_trials("permutations", permutations)
-    if not isinstance(given, PlaneData):
-        evalset, family = as_evalset(given, progress), AEv() if metric is None else metric
+    if not isinstance(source, PlaneData):
+        evalset, family = as_evalset(source, progress), AEv() if metric is None else metric
         check_family(family)
         evalset.chosen_dimensions([dimension])
         compared = score_compared_metrics(evalset, compare_with, references, progress=progress)
         scored = score_evalset(with_references(evalset, references), family, progress=progress)
-        given = plane_data(scored, family, dimension, normalise, compared)
-    n_systems, n_segments = given.human.shape
-    human, scores = (values[..., 0, :] for values in given.scores(np.ones((1, n_segments))))
+        source = plane_data(scored, family, dimension, normalise, compared)
+    n_systems, n_segments = source.human.shape
+    human, scores = (values[..., 0, :] for values in source.scores(np.ones((1, n_segments))))
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     n_judged = int((~np.isnan(human)).sum())
-    name = plane_name(dimension, given.group)
+    name = plane_name(dimension, source.group)
     if n_judged < MIN_SYSTEMS:
         raise InputError(
             f"{name}: {n_judged} system{'s' * (n_judged != 1)} with human scores: a plane needs at "
@@ -489,14 +489,14 @@ def fit_plane(
     cells = slice(len(CELLS))
     p, n_permutations = maximum_test(human, scores[cells], permutations, seed)
     r = correlations(human[None], scores[:, None], np.ones((1, n_systems)))[:, 0]
-    draws = resample_correlations(given, resamples, over, seed, progress)
+    draws = resample_correlations(source, resamples, over, seed, progress)
     q2 = leave_one_out_r2(human, scores)
     return PlaneFit(
         dimension,
-        given.metric,
-        given.systems,
+        source.metric,
+        source.systems,
         segments=n_segments,
-        judgements=int(given.is_judged.sum()),
+        judgements=int(source.is_judged.sum()),
         over=over,
         seed=seed,
         r=r[cells],
@@ -505,11 +505,11 @@ def fit_plane(
         picking=leave_one_out_pick_r2(human, scores[cells]),
         p=p,
         permutations=n_permutations,
-        references=given.references,
-        normalise=given.normalise,
-        compared=_compared_rows(given, dimension, *(x[len(CELLS) :] for x in (r, draws, q2))),
-        group=given.group,
-        set_signature=given.set_signature,
+        references=source.references,
+        normalise=source.normalise,
+        compared=_compared_rows(source, dimension, *(x[len(CELLS) :] for x in (r, draws, q2))),
+        group=source.group,
+        set_signature=source.set_signature,
     )
 
 
@@ -567,9 +567,10 @@ def leave_one_out_r2(human: Floats, cells: Floats) -> Floats:
     constant = m.max(axis=1) == m.min(axis=1)
     mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
     from_mean = dh * n / (n - 1)
-    others = [np.delete(m, i, axis=1) for i in range(n)]
+    other_systems = [np.delete(m, i, axis=1) for i in range(n)]
     alone = np.stack(
-        [denominator.max(axis=1) == denominator.min(axis=1) for denominator in others], axis=1
+        [denominator.max(axis=1) == denominator.min(axis=1) for denominator in other_systems],
+        axis=1,
     )
     denominator = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
     error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / denominator)

@@ -172,7 +172,7 @@ class ReliabilityCurves(Result):
 
 
 def reliability(
-    given: EvalSet | GivenPath | ScoredSet,
+    source: EvalSet | GivenPath | ScoredSet,
     dimensions: str | Sequence[str] = (),
     *,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
@@ -193,7 +193,7 @@ def reliability(
     Args:
         given: an evaluation set, its name or path; or a set with scores and its metrics.
         dimensions: by default all.
-        metrics: metrics, unless `given` has scores.
+        metrics: metrics, unless `source` has scores.
         lengths: segments per document; by default 1 to 25, as long as there are 4 documents.
         reference_counts: numbers of references, such as `(1, 2, 3)`; by default all references.
         statistics, normalise, seed, threads, progress: as in `Experiment` and `meta_evaluate`.
@@ -203,8 +203,8 @@ def reliability(
             turn, to save time; by default all.
         combinations: maximum number of combinations of references.
     """
-    scored = given if isinstance(given, ScoredSet) else None
-    evalset = scored.evalset if scored else as_evalset(given)  # type: ignore[arg-type]
+    scored = source if isinstance(source, ScoredSet) else None
+    evalset = scored.evalset if scored else as_evalset(source)  # type: ignore[arg-type]
     chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
     dimension_names = [dimensions] if isinstance(dimensions, str) else dimensions
     settings = ReliabilitySettings(
@@ -228,13 +228,13 @@ def reliability(
 
 def _reliability(
     settings: ReliabilitySettings,
-    given: EvalSet | ScoredSet,
+    source: EvalSet | ScoredSet,
     evalset: EvalSet,
     metrics: Sequence[Metric],
     threads: int | None,
     progress: Progress,
 ) -> ReliabilityCurves:
-    """Score all documents; `given` is `evalset`, or that set with its scores."""
+    """Score all documents; `source` is `evalset`, or that set with its scores."""
     _check_lengths(settings, len(evalset))
     combinations_by_count = {
         number: _choose_references(evalset, number, settings) for number in settings.references
@@ -247,7 +247,7 @@ def _reliability(
     meter = _Meter(progress, parts, settings.shuffles_per_combination)
     values_by_key: dict[_Key, list[Floats]] = {}
     for number, places, turn in _combinations(combinations_by_count, turns):
-        part = given if places is None else evalset.select(references=places)
+        part = source if places is None else evalset.select(references=places)
         scores = _document_scores(part, metrics, settings.documents, meter, threads)
         for key, values in _values(evalset, number, scores, settings, turn, meter):
             values_by_key.setdefault(key, []).append(values)
@@ -324,17 +324,17 @@ def _combinations(
 
 
 def _document_scores(
-    given: EvalSet | ScoredSet,
+    source: EvalSet | ScoredSet,
     metrics: Sequence[Metric],
     documents: str,
     meter: _Meter,
     threads: int | None,
 ) -> DocumentScores:
     if documents == "joined":
-        evalset = given.evalset if isinstance(given, ScoredSet) else given
+        evalset = source.evalset if isinstance(source, ScoredSet) else source
         return joined_scores(evalset, metrics, meter.tick, threads)
     scored = (
-        given if isinstance(given, ScoredSet) else score_evalset(given, metrics, threads=threads)
+        source if isinstance(source, ScoredSet) else score_evalset(source, metrics, threads=threads)
     )
     return summed_scores(scored)
 

@@ -116,17 +116,17 @@ class View:
             return self.resample(by, over, n, seed, progress)
         segment_scores = self._require_segment_scores(by)
         human, metrics = segment_scores.human, segment_scores.metrics
-        found = np.empty((len(metrics), n))
+        statistics = np.empty((len(metrics), n))
         done = 0
         # Segments alone: a system that is drawn twice would always be as good as itself.
         for _, segments in drawn_places(human.shape, "segments", n, seed):
             for places in segments:
                 for k, (metric, values) in enumerate(metrics.items()):
                     parts = human[:, places], values[:, places], segment_scores.score(metric)
-                    found[k, done] = by.of_segments(*parts)
+                    statistics[k, done] = by.of_segments(*parts)
                 done += 1
                 progress(done, n, "resampling")
-        return found
+        return statistics
 
     def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
         """Return a statistic of points in each resample: metrics x resamples."""

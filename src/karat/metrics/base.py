@@ -118,8 +118,8 @@ def references_fact(number: int | str | None) -> dict[str, object]:
 
 def _describe_fact(name: str, value: object) -> str:
     if name == "nrefs":
-        others = "the number of references varies" if value == "var" else f"there are {value}"
-        return "every segment has 1 reference" if value == 1 else others
+        count_text = "the number of references varies" if value == "var" else f"there are {value}"
+        return "every segment has 1 reference" if value == 1 else count_text
     return f"{name}={value} is asked for" if value is not None else f"no {name} is asked for"
 
 
@@ -180,7 +180,7 @@ def check_form(form: str) -> None:
 def format_signature(
     full_name: str,
     references: int | str | None,
-    drawn: Mapping[str, object] = MappingProxyType({}),
+    resampling: Mapping[str, object] = MappingProxyType({}),
     package: str = "",
 ) -> str:
     """Return Karat's form of the signature of a metric whose full name is given.
@@ -188,7 +188,7 @@ def format_signature(
     `package` is the package of the metric and its version, if it is not Karat's.
     """
     plugin = {"plugin": package} if package else {}
-    fields = {**references_fact(references), "karat": __version__, **plugin, **drawn}
+    fields = {**references_fact(references), "karat": __version__, **plugin, **resampling}
     return full_name + "".join(f"|{name}={value}" for name, value in fields.items())
 
 
@@ -307,23 +307,23 @@ class Metric(NamedSettings, ABC):
         self,
         references: int | str | None = 1,
         form: str = "karat",
-        drawn: Mapping[str, object] = MappingProxyType({}),
+        resampling: Mapping[str, object] = MappingProxyType({}),
     ) -> str:
         """Return every setting, the number of references (None: it varies) and the version.
 
         A metric of another package is signed with that package's version, too.
 
         `form="sacrebleu"` writes BLEU, chrF and TER as sacreBLEU does, others as Karat does; see
-        docs/reference/metrics-guide.md. `drawn` says how intervals and tests were made.
+        docs/reference/metrics-guide.md. `resampling` says how intervals and tests were made.
         """
         check_form(form)
         if form == "sacrebleu":
             from karat.metrics.signatures import sacrebleu_signature
 
-            written = sacrebleu_signature(self, references, drawn)
+            written = sacrebleu_signature(self, references, resampling)
             if written is not None:
                 return written
-        return format_signature(self.full_name(), references, drawn, origin(type(self)))
+        return format_signature(self.full_name(), references, resampling, origin(type(self)))
 
     def method(self, references: int | None) -> str:
         """Return the signature without what differs between two runs of one method."""
@@ -337,9 +337,9 @@ class Metric(NamedSettings, ABC):
         object.__setattr__(copied, "claims", self.claims.join(self, claims))
         return copied
 
-    def check_claims(self, references: int | None, drawn: Mapping[str, object]) -> None:
+    def check_claims(self, references: int | None, resampling: Mapping[str, object]) -> None:
         """Refuse a signature that says something else than what is given and asked for."""
-        self.claims.check(self, {**references_fact(references), **drawn})
+        self.claims.check(self, {**references_fact(references), **resampling})
 
     # --------------------------------------------------------------------------- its numbers
 
@@ -369,9 +369,9 @@ class Metric(NamedSettings, ABC):
 
     def scores(self, rows: NDArray[Any], references: int | str | None = "unknown") -> list[Score]:
         """The score of each of several rows, at little more cost than that of one."""
-        measured = {name: v.tolist() for name, v in self.measure(rows).items()}
-        values, signature = measured.pop("value"), self.signature(references)
-        parts = ({name: float(v[i]) for name, v in measured.items()} for i in range(len(rows)))
+        columns = {name: v.tolist() for name, v in self.measure(rows).items()}
+        values, signature = columns.pop("value"), self.signature(references)
+        parts = ({name: float(v[i]) for name, v in columns.items()} for i in range(len(rows)))
         return [
             Score(float(value), part, signature, self.notes(row))
             for value, part, row in zip(values, parts, rows, strict=True)

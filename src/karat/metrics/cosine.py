@@ -44,9 +44,9 @@ class Vectors:
     """The vectors of one model."""
 
     def __init__(
-        self, name: str, embedder: Embedder, batch: int = 1, kept: int = MAX_CACHED_BYTES
+        self, name: str, embedder: Embedder, batch: int = 1, cache_bytes: int = MAX_CACHED_BYTES
     ) -> None:
-        self.name, self.embedder, self._batch, self._room = name, embedder, batch, kept
+        self.name, self.embedder, self._batch, self._room = name, embedder, batch, cache_bytes
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
         self.dim = 0  # until it is known

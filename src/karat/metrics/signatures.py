@@ -243,18 +243,18 @@ _TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 
 
 def sacrebleu_signature(
-    metric: Any, references: int | str | None, drawn: Mapping[str, object]
+    metric: Any, references: int | str | None, resampling: Mapping[str, object]
 ) -> str | None:
     """The signature as sacreBLEU writes it; None where that form cannot say what the metric is."""
     values = _values(metric) if metric.name in _TITLES else None
-    if values is None or "buckets" in drawn:
+    if values is None or "buckets" in resampling:
         return None
-    randomized = drawn.get("test") == "randomization"
+    randomized = resampling.get("test") == "randomization"
     shared = {
         "nrefs": "var" if references is None else references,
-        "bs": drawn.get("bootstrap"),
-        "ar": drawn.get("trials") if randomized else None,
-        "seed": drawn.get("seed"),
+        "bs": resampling.get("bootstrap"),
+        "ar": resampling.get("trials") if randomized else None,
+        "seed": resampling.get("seed"),
     }
     fields = {**shared, **values, "version": f"karat-{__version__}"}
     written = (f"{name}:{value}" for name, value in fields.items() if value is not None)

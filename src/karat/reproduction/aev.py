@@ -253,8 +253,8 @@ def _spread(verdict: Verdict) -> str:
 
 def _difference(plane: Plane) -> PaperDifference:
     paper = f"{plane.published.description}; guideline: {plane.published.guideline}"
-    here = f"{plane.data}; {plane.size}"
-    return PaperDifference(f"data of {plane.where}", paper, here)
+    our_data = f"{plane.data}; {plane.size}"
+    return PaperDifference(f"data of {plane.where}", paper, our_data)
 
 
 _DIFFERENCES = (

@@ -86,8 +86,8 @@ class PairsOfGroups:
 
     def _values(self, counts: Floats) -> Floats:
         *pairs, points = counts.reshape(len(counts), -1)
-        found = self.value(pairs, points)
-        shaped = found.reshape(*counts.shape[1:], *found.shape[1:])
+        values = self.value(pairs, points)
+        shaped = values.reshape(*counts.shape[1:], *values.shape[1:])
         return np.ascontiguousarray(shaped.swapaxes(0, 1))
 
 

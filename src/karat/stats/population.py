@@ -151,9 +151,9 @@ class Labelled:
     weights: Floats
     """The weight of each label, m / pi; 0 where there is none."""
 
-    def with_columns(self, x: Floats, every: Floats) -> Labelled:
+    def with_columns(self, x: Floats, all_values: Floats) -> Labelled:
         """Return the same labels with other values beside them."""
-        return replace(self, x=x, all_values=every)
+        return replace(self, x=x, all_values=all_values)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of some values, systems x units, over each system's population."""
@@ -182,8 +182,8 @@ class Prediction(NamedTuple):
 
     def times(self, factor: float) -> Prediction:
         """Return the predictions times a number."""
-        units, every, means = (part * factor for part in self[:3])
-        return Prediction(units, every, means, self.factor * factor, self.correlation)
+        units, all_values, means = (part * factor for part in self[:3])
+        return Prediction(units, all_values, means, self.factor * factor, self.correlation)
 
 
 class Moments(NamedTuple):

@@ -36,5 +36,5 @@ def command(name: str, asking: ModelOptions, **how: Any) -> None:
     check_key_name(asking.output)
     asking.check([name])
     check_output(asking.output + BESIDE, [name])
-    found = drafted_questions(name, how["sample"], how["seed"])
-    run_task(DraftTask(*found, asking.prompt, how["most"], how["sample"], how["seed"]), asking)
+    drafts = drafted_questions(name, how["sample"], how["seed"])
+    run_task(DraftTask(*drafts, asking.prompt, how["most"], how["sample"], how["seed"]), asking)

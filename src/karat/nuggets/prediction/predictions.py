@@ -83,11 +83,11 @@ classifiers: Registry[type[NamedSettings]] = Registry(
 )
 
 
-def parse_classifier(given: str | NamedSettings) -> NamedSettings:
+def parse_classifier(classifier: str | NamedSettings) -> NamedSettings:
     """Return the classifier that `name:setting=value,…` describes; its string parses back."""
-    if not isinstance(given, str):
-        return given
-    return parse_settings(classifiers[given.partition(":")[0].strip()], given)
+    if not isinstance(classifier, str):
+        return classifier
+    return parse_settings(classifiers[classifier.partition(":")[0].strip()], classifier)
 
 
 MIN_MODEL_LABELS = 20
@@ -208,11 +208,11 @@ def _adjust(
     return adjustment._replace(measured=replace(errors, probabilities=left_out), share=share)
 
 
-def _judge(name: str, values: Floats, seen: FoldedCells, cells: Ints) -> ModelJudge:
+def _judge(name: str, values: Floats, judged_cells: FoldedCells, cells: Ints) -> ModelJudge:
     model_labels, people = (
-        np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], seen.labels)
+        np.where(np.isnan(x), np.nan, x > 0) for x in (values[cells], judged_cells.labels)
     )
-    both_labels = people[~np.isnan(model_labels) & seen.judged]
+    both_labels = people[~np.isnan(model_labels) & judged_cells.judged]
     labels = int((~np.isnan(values)).sum())
     return ModelJudge(name, labels, cohen_kappa(people, model_labels), _enough(both_labels))
 
@@ -505,11 +505,11 @@ def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> J
     )
 
 
-def _judged_runs(judgements: Judgements, named: Mapping[str, Run]) -> list[Run]:
+def _judged_runs(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
     """Return other runs that were judged, as their judgements quote them."""
     answers_by_run: dict[str, dict[tuple[str, str], Response]] = {}
     for row in judgements.deciding:
-        if row.run not in named:
+        if row.run not in runs:
             answers_by_run.setdefault(row.run, {})[row.question, row.response] = Response(
                 row.response
             )

@@ -81,24 +81,24 @@ _PAIRS = (
 )
 
 
-def contents_document(found: NuggetContents, command: str = "") -> Document:
+def contents_document(set_contents: NuggetContents, command: str = "") -> Document:
     """Return the report of a set that could be read, or of every problem."""
     blocks: list[Table | Figure] = []
-    if found.nuggets is None:
-        rows: list[Row] = [{"problem": problem} for problem in found.problems]
+    if set_contents.nuggets is None:
+        rows: list[Row] = [{"problem": problem} for problem in set_contents.problems]
         blocks.append(Table("problems", "Problems", _PROBLEMS, rows))
     else:
         title = "Contradictory judgements of the same words (the highest value counts)"
         disputes = "Pairs of response and nugget on which judges disagree"
-        contents = Table("rows", "Contents", _CENSUS, records(found.rows), open=True)
+        contents = Table("rows", "Contents", _CENSUS, records(set_contents.rows), open=True)
         blocks += [
-            *_difficulty(found.difficulty, contents),
-            *_two("contradictions", title, _CONTRADICTIONS, found.contradictions),
-            *_two("disputes", disputes, _DISPUTES, found.disputes),
+            *_difficulty(set_contents.difficulty, contents),
+            *_two("contradictions", title, _CONTRADICTIONS, set_contents.contradictions),
+            *_two("disputes", disputes, _DISPUTES, set_contents.disputes),
         ]
-    answer = contents_answer(found), ""
-    title = f"Nugget set {found.name}"
-    return Document(title, tuple(blocks), command, {}, found.notes, {}, *answer)
+    answer = contents_answer(set_contents), ""
+    title = f"Nugget set {set_contents.name}"
+    return Document(title, tuple(blocks), command, {}, set_contents.notes, {}, *answer)
 
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:

@@ -330,18 +330,21 @@ def _carried(values: Floats) -> Floats:
     return np.where(np.isnan(values), np.nan, (values > 0).astype(np.float64))
 
 
-def _judge(found: _Labels, k: int) -> JudgeKappa:
-    name, carried_labels = found.table.judges[k], _carried(found.table.values[k])
-    rest = np.delete(found.table.values, k, axis=0)
+def _judge(labels_by_judge: _Labels, k: int) -> JudgeKappa:
+    name, carried_labels = (
+        labels_by_judge.table.judges[k],
+        _carried(labels_by_judge.table.values[k]),
+    )
+    rest = np.delete(labels_by_judge.table.values, k, axis=0)
     yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
     with_others = cohen_kappa(
         carried_labels, np.where(yes == no, np.nan, (yes > no).astype(np.float64))
     )
-    settled = cohen_kappa(carried_labels, _carried(found.adjudicated))
+    settled = cohen_kappa(carried_labels, _carried(labels_by_judge.adjudicated))
     agreed: list[Any] = [
         v
         for agreement in (with_others, settled)
         for v in (agreement.units, agreement.equal, agreement.value)
     ]
     labels, carried = int((~np.isnan(carried_labels)).sum()), float(np.nanmean(carried_labels))
-    return JudgeKappa(name, found.kinds[name], labels, carried, *agreed)
+    return JudgeKappa(name, labels_by_judge.kinds[name], labels, carried, *agreed)

@@ -25,13 +25,13 @@ from karat.registry import origin
 from karat.settings import to_text
 
 
-def about_guesses(found: Predictions, about_intervals: str) -> list[str]:
+def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
     """Return what guesses rest on; the first note ends with the sentences about intervals."""
-    rule: Any = found.rule
-    notes = [f"{_guesses(found, rule)} {about_intervals}"]
-    if found.classifier not in (Calibrated.name, Paper.name):
+    rule: Any = predictions.rule
+    notes = [f"{_guesses(predictions, rule)} {about_intervals}"]
+    if predictions.classifier not in (Calibrated.name, Paper.name):
         return notes
-    notes += [_model(judge) for judge in found.heard.models] if found.heard else []
+    notes += [_model(judge) for judge in predictions.heard.models] if predictions.heard else []
     if not isinstance(rule, Calibrated) or rule.idf != "pooled":
         notes.append(about_idf(rule.source))
     return notes

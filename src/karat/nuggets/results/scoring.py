@@ -275,11 +275,11 @@ class NuggetScoring(Result):
             margins.append(margin(ends, value, guessed=bool(row.guessed > 0)))
         return margins
 
-    def _on_these_questions(self, one: ScoredRun) -> RunIntervals | None:
+    def _on_these_questions(self, scored_run: ScoredRun) -> RunIntervals | None:
         """Return intervals that allow for wrong guesses alone, not for the choice of questions."""
         if not self.general or self.guesses is None:
-            return one.intervals
-        return self.guesses.intervals(one.run, one.decided, self.how, general=False)
+            return scored_run.intervals
+        return self.guesses.intervals(scored_run.run, scored_run.decided, self.how, general=False)
 
     @cached_property
     def questions(self) -> tuple[QuestionRow, ...]:
@@ -377,18 +377,21 @@ class NuggetScoring(Result):
         doubtful = (answered & nobody).any(axis=1) & ~tell
         return [unjudged_warning(int(nobody.sum()), len(nobody))] if doubtful.any() else []
 
-    def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
+    def _decisions(self, scored_run: ScoredRun) -> Iterator[NuggetRow]:
         for id, question in self.nuggets.key.questions.items():
-            answer, responses = one.decided[id], one.run.responses(id)
+            answer, responses = scored_run.decided[id], scored_run.run.responses(id)
             supports = answer.support(self.how.strict).tolist()
             credits = answer.credit(self.how.strict)
             words = _evidence(question, responses, credits)
             rows = zip(question.nuggets, supports, credits, strict=True)
             for j, (nugget, support, credit) in enumerate(rows):
-                by, about = answer.by(j, credit), (one.run.tag, id, nugget.id, nugget.importance)
+                by, about = (
+                    answer.by(j, credit),
+                    (scored_run.run.tag, id, nugget.id, nugget.importance),
+                )
                 shown_support = None if by == NOTHING else support
                 response_fields = None if credit is None else credit + 1, words.get(j)
-                p = self.guess_probability(one, id, j) if by == GUESS else None
+                p = self.guess_probability(scored_run, id, j) if by == GUESS else None
                 yield NuggetRow(
                     *about, shown_support, by, *response_fields, nugget.descriptions[0], p
                 )
@@ -481,6 +484,6 @@ def score_nuggets(
     )
 
 
-def score_name(found: NuggetScoring) -> str:
+def score_name(scoring: NuggetScoring) -> str:
     """Return the score that runs are ranked by, as people read it: `F(3)` or `A`."""
-    return f"F({found.how.beta:g})" if found.scale == "F" else "A"
+    return f"F({scoring.how.beta:g})" if scoring.scale == "F" else "A"

@@ -73,7 +73,9 @@ class Pourpre:
         words = cut_words(
             [*texts, *(response.text for response in responses)], self.stem, self.stop
         )
-        starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
+        starts = np.cumsum(
+            [0, *(len(key_nugget.descriptions) for key_nugget in question.nuggets[:-1])]
+        )
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
     def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:
