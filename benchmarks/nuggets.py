@@ -26,19 +26,17 @@ from plan import Plan
 from table import Row, duration
 from timing import processor_time
 
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.tuning import settings, tune
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import forget_texts, smoothed_idf
+from karat.nuggets.prediction.evaluation import settings, tune
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
+from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.scores.words import forget_texts, smoothed_idf
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 QUESTIONS, NUGGETS, RUNS, WORDS = 21, 14, 45, 200
 MANY = 400_000
@@ -92,7 +90,7 @@ def _judged(questions: list[Plain]) -> NuggetSet:
     ]
     runs = {f"run{k}": make_run(f"run{k}", run_answers) for k, run_answers in enumerate(answers)}
     rows = [
-        Judged(str(q), str(g), responses[k], float(text in responses[k]), f"run{k}")
+        JudgedResponse(str(q), str(g), responses[k], float(text in responses[k]), f"run{k}")
         for q, (nuggets, responses) in enumerate(questions)
         for k in range(5, RUNS)
         for g, text in enumerate(nuggets)
@@ -103,7 +101,7 @@ def _judged(questions: list[Plain]) -> NuggetSet:
 
 def _with_intervals(nuggets: NuggetSet) -> None:
     """What `karat nuggets score` does after loading."""
-    predictions, measure = nuggeteer(nuggets), Official()
+    predictions, measure = predict_support(nuggets), Official()
     for tag, run in nuggets.runs.items():
         decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
         measure.score(run, nuggets.key, decisions)
@@ -144,7 +142,7 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
         at_most=1,
     )
     labels = (ngram_scores(pool, rule) > 60).astype(np.float64)
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     took = _cpu(lambda: tune(cells, settings()), 1)
     yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)
     yield from _many(plan)

@@ -1,12 +1,11 @@
-"""Very many responses with judgements: time and peak memory of scoring and of judging.
+"""Very many responses with judgements: time and peak memory of scoring.
 
     python benchmarks/nuggets_large.py [RESPONSES]
 
 One run answers two questions of ten nuggets with so many responses (400,000 if nothing is said) of
 fifteen words; of it and of four small runs, two hundred responses were judged. For a tenth of it,
-and for all of it, in a process each: load nothing, guess, decide and score with intervals
-(`score`); guess, rank all pairs, and answer twenty of them (`judge`). Times are those of the
-processor. Words are drawn with a fixed seed.
+and for all of it, in a process each: load nothing, guess, decide and score with intervals. Times
+are those of the processor. Words are drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ MANY, QUESTIONS, NUGGETS, WORDS, JUDGED = 400_000, 2, 10, 15, 40
 
 def random_set(count: int):  # type: ignore[no-untyped-def]
     """The set: a key, a large run, four small ones, and judgements."""
-    from karat.nuggets.sets.judgements import Judged, Judgements
-    from karat.nuggets.sets.keys import Nugget, Question, make_key
+    from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+    from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
     from karat.nuggets.sets.nugget_set import NuggetSet
-    from karat.nuggets.sets.runs import Response, make_run
 
     rng = random.Random(9)
     words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "dklmnrst"]
@@ -43,7 +41,7 @@ def random_set(count: int):  # type: ignore[no-untyped-def]
         Question(q, tuple(Nugget(str(g), (text,)) for g, text in enumerate(descriptions)))
         for q, descriptions in facts.items()
     )
-    rows: list[Judged] = []
+    rows: list[JudgedResponse] = []
 
     def responses(tag: str, size: int):  # type: ignore[no-untyped-def]
         for at in range(size):
@@ -53,7 +51,8 @@ def random_set(count: int):  # type: ignore[no-untyped-def]
             text = " ".join([*parts[: WORDS - 2], f"w{tag}{at}"])
             if at < JUDGED:
                 rows.extend(
-                    Judged(q, str(g), text, float(g in has[:2]), tag) for g in range(NUGGETS)
+                    JudgedResponse(q, str(g), text, float(g in has[:2]), tag)
+                    for g in range(NUGGETS)
                 )
             yield q, Response(text)
 
@@ -65,58 +64,35 @@ def random_set(count: int):  # type: ignore[no-untyped-def]
 
 
 def score(count: int) -> dict[str, float]:
-    from karat.nuggets.guess.nuggeteer import nuggeteer
+    from karat.nuggets.prediction.predictions import predict_support
     from karat.nuggets.scores.decisions import decide_run
     from karat.nuggets.scores.official import Official
 
     nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
-    predictions = nuggeteer(nuggets)
-    run, measure = nuggets.runs["large"], Official()
-    decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess("large"))
-    measure.score(run, nuggets.key, decisions)
-    predictions.intervals(run, decisions, measure)
+    found = predict_support(nuggets)
+    run, how = nuggets.runs["large"], Official()
+    decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess("large"))
+    how.score(run, nuggets.key, decided)
+    found.intervals(run, decided, how)
     return {"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before}
-
-
-def judge(count: int) -> dict[str, float]:
-    from karat.nuggets.guess.nuggeteer import nuggeteer
-    from karat.nuggets.judging.agenda import Agenda
-
-    nuggets = random_set(count)
-    before, start = peak_mb(), time.process_time()
-    agenda = Agenda(nuggets, nuggeteer(nuggets, measured=False).chances)
-    ready = time.process_time()
-    for k in range(20):
-        agenda.first()
-        agenda.answer(float(k % 3 == 0))
-    end = time.process_time()
-    return {
-        "seconds": end - start,
-        "peak_mb": peak_mb(),
-        "before_mb": before,
-        "an_answer": (end - ready) / 20,
-    }
 
 
 def main() -> None:
     if len(sys.argv) > 2:
-        print(json.dumps({"score": score, "judge": judge}[sys.argv[1]](int(sys.argv[2]))))
+        print(json.dumps(score(int(sys.argv[2]))))
         return
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
-    print("| | responses | CPU s | peak MB | of it the set | an answer, s |")
-    print("|---|---|---|---|---|---|")
-    for job in ("score", "judge"):
-        for count in (most // 10, most):
-            argv = [sys.executable, __file__, job, str(count)]
-            done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
-            row = json.loads(done.stdout)
-            answer = f"{row['an_answer']:.3f}" if "an_answer" in row else ""
-            print(
-                f"| {job} | {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | "
-                f"{row['before_mb']:.0f} | {answer} |",
-                flush=True,
-            )
+    largest = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
+    print("| responses | CPU s | peak MB | of it the set |")
+    print("|---|---|---|---|")
+    for count in (largest // 10, largest):
+        argv = [sys.executable, __file__, "score", str(count)]
+        done = subprocess.run(argv, check=True, stdout=subprocess.PIPE)
+        row = json.loads(done.stdout)
+        print(
+            f"| {count:,} | {row['seconds']:.1f} | {row['peak_mb']:.0f} | {row['before_mb']:.0f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

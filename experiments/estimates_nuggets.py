@@ -31,9 +31,8 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.estimation.samples import Sample
-from karat.nuggets.estimation.judges import question_judges
-from karat.nuggets.estimation.question_samples import question_scores, sample_of_questions
-from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.estimation import question_judges, question_scores, sample_of_questions
+from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 QUESTIONS = 10

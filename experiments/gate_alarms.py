@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat as kt
-from karat.gating.decisions import FAIL, PASS, GateRow, decide
-from karat.gating.gates import Paired
-from karat.gating.items import Measured
+from karat.gating.decisions import FAIL, PASS, GateRow, PairedItems, decide
+from karat.gating.items import MeasuredItems
 from karat.progress import silent
 from karat.scoring import Keep, compute_statistics, load_metrics, make_inputs
 
@@ -53,7 +52,7 @@ def decide_metrics(
 ) -> dict[str, GateRow]:
     """The decision by each metric alone, and under `both` the worse of both together."""
     pairs = [
-        Paired(Measured(m, str(m), new), old)
+        PairedItems(MeasuredItems(m, str(m), new), old)
         for m, new, old in zip(load_metrics(METRICS), after, before, strict=True)
     ]
     limits = dict.fromkeys(METRICS, tolerated)

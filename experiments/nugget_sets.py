@@ -9,11 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, Run, make_run
+from karat.nuggets.prediction.pool import Floats, Pool, make_pool, run_labels
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 
 VALUES = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 
@@ -23,7 +29,7 @@ def data() -> Path:
     return Path(os.environ["KARAT_DATA"])
 
 
-def rag24() -> tuple[Key, list[Run], Judgements]:
+def rag24() -> tuple[NuggetKey, list[Run], Judgements]:
     """TREC RAG 2024: a response is a whole answer."""
     file = data() / "nuggets-rag24" / "nugget_assignment.20241108.jl"
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
@@ -41,12 +47,12 @@ def rag24() -> tuple[Key, list[Run], Judgements]:
         answers.setdefault(run, []).append((row["qid"], Response(text)))
         for g, nugget in enumerate(row["nuggets"]):
             value = VALUES[nugget["assignment"]]
-            judged.append(Judged(row["qid"], str(g), text, value, run))
+            judged.append(JudgedResponse(row["qid"], str(g), text, value, run))
     runs = [make_run(tag, responses) for tag, responses in answers.items()]
     return make_key(questions.values()), runs, Judgements(tuple(judged))
 
 
-def realsumm() -> tuple[Key, list[Run], Judgements]:
+def realsumm() -> tuple[NuggetKey, list[Run], Judgements]:
     """REALSumm: a question is a document, a response a summary, nuggets are content units."""
     folder = data() / "nuggets-realsumm"
     units = [line.split("\t") for line in _lines(folder / "SCUs.txt")]
@@ -60,7 +66,7 @@ def realsumm() -> tuple[Key, list[Run], Judgements]:
         runs.append(make_run(file.stem, [(str(q), Response(t)) for q, t in enumerate(texts)]))
         for q, line in enumerate(_lines(folder / "labels" / f"{file.stem}.label")):
             for g, label in enumerate(line.split("\t")):
-                judged.append(Judged(str(q), str(g), texts[q], float(label), file.stem))
+                judged.append(JudgedResponse(str(q), str(g), texts[q], float(label), file.stem))
     return make_key(questions), runs, Judgements(tuple(judged))
 
 
@@ -68,10 +74,10 @@ def _lines(path: Path) -> list[str]:
     return path.read_text("utf-8").rstrip("\n").split("\n")
 
 
-def pooled(key: Key, runs: Iterable[Run], judgements: Judgements) -> tuple[Pool, Floats]:
+def pooled(key: NuggetKey, runs: Iterable[Run], judgements: Judgements) -> tuple[Pool, Floats]:
     """The pool, and the label of every cell in its own run."""
     pool = make_pool(key, runs)
-    return pool, own_values(pool, judgements)
+    return pool, run_labels(pool, judgements)
 
 
 def strict(labels: Floats) -> Floats:

@@ -3,7 +3,7 @@
     KARAT_DATA=… python experiments/nuggets_base_rates.py [--sets | --groups | --few]
 
 Prints Markdown. The classifier has the four columns of the built-in one. It and the variances of
-`karat.nuggets.intervals.base_rates` are learned on one set alone (each twentieth of its topics
+`karat.nuggets.prediction.base_rates` are learned on one set alone (each twentieth of its topics
 guessed by a model of the others), and tried on all runs of the other set, none of whose
 judgements are used; both ways. "before" is the interval of the errors that were shipped before,
 which had seen both sets. Then the variances of both sets together, which are shipped, rounded.
@@ -34,24 +34,24 @@ from numpy.typing import NDArray
 
 import karat as kt
 from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.classifier import PRIOR, fit_calibrated
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.logistic import Logistic
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.pool import Floats, Ints, Pool
-from karat.nuggets.intervals.base_rates import Spread
-from karat.nuggets.intervals.expected_scores import Answers, of_answers
-from karat.nuggets.intervals.intervals import Errors, RunIntervals, score_interval
-from karat.nuggets.scores.decisions import Decided, decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.prediction.base_rates import ShiftVariances
+from karat.nuggets.prediction.calibrated import PRIOR, Logistic, fit_calibrated
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import RunIntervals, ScoreErrors, score_interval
+from karat.nuggets.prediction.pool import Floats, Ints, Pool
+from karat.nuggets.prediction.predictions import Predictions, predict_support
+from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
+from karat.nuggets.scores.official import Official, RunAnswers, run_answers
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import Nugget, make_key
-from karat.nuggets.sets.runs import Run
+from karat.nuggets.sets.keys_and_runs import Nugget, Run, make_key
 
 SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
 HOW = Official()
-BEFORE = (Errors(0, 0.0013, 0.036, 25), Errors(0, 0.0015, 0.037, 25), Errors(0, 0.0011, 0.0011, 25))
+BEFORE = (
+    ScoreErrors(0, 0.0013, 0.036, 25),
+    ScoreErrors(0, 0.0015, 0.037, 25),
+    ScoreErrors(0, 0.0011, 0.0011, 25),
+)
 COLUMNS = np.flatnonzero(PRIOR.weights)
 WAYS = (("realsumm", "rag24"), ("rag24", "realsumm"))
 
@@ -105,7 +105,7 @@ def shifts_of(logits: Floats, yes: NDArray[np.bool_], group: Ints) -> Floats:
     return np.array(shifts)
 
 
-def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> Spread:
+def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> ShiftVariances:
     """The variances of shifts of questions, and of runs beside those, without that of chance."""
     question, run = pool.cell_question, pool.cell_run
     of_question = shifts_of(logits, yes, question)
@@ -123,7 +123,7 @@ def learn_spread(pool: Pool, logits: Floats, yes: NDArray[np.bool_]) -> Spread:
         chance = dispersion / np.bincount(group, information)[~np.isnan(shifts)]
         variances.append((max(0.0, float(finite.var(ddof=1) - chance.mean())), len(finite) - 1))
     (Q, questions), (R, runs) = variances
-    return Spread(Q, R, float(dispersion), questions, runs)
+    return ShiftVariances(Q, R, float(dispersion), questions, runs)
 
 
 def left_out(judged: Judged) -> Floats:
@@ -136,7 +136,7 @@ def left_out(judged: Judged) -> Floats:
     return logits
 
 
-def together(spreads: Sequence[Spread]) -> Spread:
+def together(spreads: Sequence[ShiftVariances]) -> ShiftVariances:
     """The means of the variances of sets; degrees of freedom by Satterthwaite."""
     means = np.mean(spreads, axis=0)
     freedom = [
@@ -144,7 +144,7 @@ def together(spreads: Sequence[Spread]) -> Spread:
         / sum(spread[k] ** 2 / spread[3 + k] for spread in spreads)
         for k in (0, 1)
     ]
-    return Spread(*means[:3].tolist(), *freedom)
+    return ShiftVariances(*means[:3].tolist(), *freedom)
 
 
 class Outcome(NamedTuple):
@@ -156,11 +156,13 @@ class Outcome(NamedTuple):
     width_before: float
 
 
-def outcomes(model: Logistic, spread: Spread, target: Judged) -> Iterator[list[Outcome | None]]:
+def outcomes(
+    model: Logistic, spread: ShiftVariances, target: Judged
+) -> Iterator[list[Outcome | None]]:
     """A, F macro and F micro of every run, as they are shown without judgements."""
     pool, p = target.pool, model.probabilities(target.X)
     nothing = np.full(len(p), np.nan)
-    predictions = Nuggeteer(pool, p, p > model.threshold, nothing, 0, spread=spread)
+    predictions = Predictions(pool, p, p > model.threshold, nothing, 0, spread=spread)
     key = make_key(pool.questions)
     for tag in pool.runs:
         run = target.runs[tag]
@@ -169,29 +171,35 @@ def outcomes(model: Logistic, spread: Spread, target: Judged) -> Iterator[list[O
         if ends is None:
             continue
         chances = {q.id: predictions.pool.answer(p, tag, q.id) for q in pool.questions}
-        expected, displayed = of_answers(pool.questions, run, decisions, HOW, chances)
+        expected, displayed = run_answers(pool.questions, run, decisions, HOW, chances)
         truth = _scores(_truth(predictions, target, run, chances))
         yield list(_compared(ends, before(expected, displayed, decisions), truth))
 
 
-def _truth(predictions: Nuggeteer, target: Judged, run: Run, chances: dict[str, Floats]) -> Answers:
+def _truth(
+    predictions: Predictions, target: Judged, run: Run, chances: dict[str, Floats]
+) -> RunAnswers:
     """What assessors say of the run itself."""
     tables = {
         q.id: predictions.pool.answer(target.labels, run.tag, q.id) for q in target.pool.questions
     }
-    decisions = {id: Decided(table, np.ones(table.shape, bool)) for id, table in tables.items()}
-    return of_answers(target.pool.questions, run, decisions, HOW, chances)[1]
+    decisions = {
+        id: AnswerDecisions(table, np.ones(table.shape, bool)) for id, table in tables.items()
+    }
+    return run_answers(target.pool.questions, run, decisions, HOW, chances)[1]
 
 
-def _scores(answers: Answers) -> list[float | None]:
+def _scores(answers: RunAnswers) -> list[float | None]:
     has_nuggets = answers.official.total > 0
     if not has_nuggets.any():
         return [float(answers.share.mean()), None, None]
     f = answers.official.f(3.0)[has_nuggets]
-    return [float(answers.share.mean()), float(f.mean()), float(answers.official.summed().f(3.0))]
+    return [float(answers.share.mean()), float(f.mean()), float(answers.official.sums().f(3.0))]
 
 
-def before(expected: Answers, displayed: Answers, decisions: dict[str, Decided]) -> RunIntervals:
+def before(
+    expected: RunAnswers, displayed: RunAnswers, decisions: dict[str, AnswerDecisions]
+) -> RunIntervals:
     """The intervals as they were."""
     answered = np.mean([len(answer.values) > 0 for answer in decisions.values()])
     share, macro, micro = (answer.scaled(1.0, 1.0, answered) for answer in BEFORE)
@@ -201,7 +209,7 @@ def before(expected: Answers, displayed: Answers, decisions: dict[str, Decided])
     if not has_nuggets.any():
         return RunIntervals(first, None, None)
     f = expected.official.f(3.0)[has_nuggets]
-    pooled_f = np.array([expected.official.summed().f(3.0)])
+    pooled_f = np.array([expected.official.sums().f(3.0)])
     return RunIntervals(
         first,
         score_interval(f, macro, len(f)).around(point_scores[1]),
@@ -250,7 +258,7 @@ class Learned(NamedTuple):
     """What one set taught."""
 
     model: Logistic
-    spread: Spread
+    spread: ShiftVariances
 
 
 def learn(judged: Judged) -> Learned:
@@ -269,7 +277,7 @@ def variances(sets: dict[str, Judged], learned: dict[str, Learned]) -> None:
     show_spread("both", both, "", np.concatenate([item.labels for item in sets.values()]))
 
 
-def show_spread(name: str, spread: Spread, away: str, labels: Floats) -> None:
+def show_spread(name: str, spread: ShiftVariances, away: str, labels: Floats) -> None:
     numbers = " | ".join(f"{x:.3f}" for x in spread[:3])
     freedom = f"{spread.questions:.0f}, {spread.runs:.0f}"
     print(f"| {name} | {numbers} | {freedom} | {away} | {(labels > 0).mean():.3f} |")
@@ -341,7 +349,7 @@ def few_topics() -> None:
         kept_rows = [
             r for r in nuggets.judgements.rows if r.run in judged_runs and r.question in about
         ]
-        predictions = nuggeteer(replace(nuggets, judgements=Judgements(tuple(kept_rows))))
+        predictions = predict_support(replace(nuggets, judgements=Judgements(tuple(kept_rows))))
         cells = [
             str(runs),
             str(n_topics),
@@ -359,7 +367,7 @@ def few_topics() -> None:
             chances = {
                 q: predictions.pool.answer(predictions.probabilities, tag, q) for q in topics
             }
-            truth = of_answers(list(nuggets.key.questions.values()), run, score, HOW, chances)[1]
+            truth = run_answers(list(nuggets.key.questions.values()), run, score, HOW, chances)[1]
             ends.append((predictions.intervals(run, decisions, HOW), _scores(truth)))
         for k in range(3):
             inside = [interval[k].low <= truth[k] <= interval[k].high for interval, truth in ends]

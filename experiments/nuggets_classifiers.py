@@ -38,22 +38,28 @@ from dataclasses import replace
 import numpy as np
 from nugget_sets import SETS, pooled, strict
 
-from karat.nuggets.guess.calibrated.classifier import (
-    Validated,
+from karat.nuggets.prediction.calibrated import (
+    CrossValidation,
+    Logistic,
     cross_validate,
     fit_calibrated,
+    fit_logistic,
 )
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.guess.paper.tuning import best_trial, settings, trial
-from karat.nuggets.guess.pool import Floats, Pool
-from karat.nuggets.intervals.intervals import score_errors, score_interval
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.prediction.evaluation import best_trial, settings, trial
+from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
+from karat.nuggets.prediction.intervals import score_errors, score_interval
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import (
+    AssessorAgreement,
+    Floats,
+    FoldedCells,
+    Pool,
+    assessor_agreement,
+    folds,
+)
+from karat.nuggets.prediction.thresholds import MODELS, best_f_threshold, compare_models
+from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200
 INNER = 3  # folds of what is left, in which a classifier is chosen
@@ -72,7 +78,7 @@ def row(name: str, agreement: AssessorAgreement) -> None:
     print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in agreement) + " |", flush=True)
 
 
-def nested(cells: Folded, tried: list[Paper]) -> AssessorAgreement:
+def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
     carried, most = np.zeros(len(cells.labels), dtype=bool), dict[int, float]()
     for setting in tried:
@@ -87,7 +93,7 @@ def nested(cells: Folded, tried: list[Paper]) -> AssessorAgreement:
     return cells.agreement(np.where(cells.known, cells.elsewhere > 0, carried))
 
 
-class Unplaced(Unjudged):
+class Unplaced(UnjudgedEvidence):
     """What tells of unjudged questions, but for the place of a nugget in its key."""
 
     @property
@@ -95,7 +101,7 @@ class Unplaced(Unjudged):
         return np.zeros(len(self.pool.cell_nugget))
 
 
-def choose_classifier(cells: Folded, X: Floats) -> tuple[AssessorAgreement, float]:
+def choose_classifier(cells: FoldedCells, X: Floats) -> tuple[AssessorAgreement, float]:
     """Choose inside the training folds; and the share of folds in which that was `calibrated`.
 
     While a fold is left out, smaller ones of the others tell which classifier agrees better. (LOTO
@@ -106,7 +112,7 @@ def choose_classifier(cells: Folded, X: Floats) -> tuple[AssessorAgreement, floa
     carried, estimates, choices = np.zeros(len(labels), dtype=bool), np.zeros(len(labels)), []
     for k, train in cells.training():
         apart = np.where(train, pool.cell_question % INNER, -1)
-        training_cells = Folded(pool, np.where(train, labels, np.nan), apart)
+        training_cells = FoldedCells(pool, np.where(train, labels, np.nan), apart)
         calibrated = cross_validate(training_cells, X)
         paper = best_trial([trial(training_cells, setting) for setting in settings(base)])
         choices.append(calibrated.agreement.f > paper.agreement.f)
@@ -124,10 +130,10 @@ def _f(carried: np.ndarray, yes: np.ndarray) -> float:
 
 def judgements(
     name: str, pool: Pool, X: Floats, labels: Floats, prior: Logistic
-) -> tuple[Validated, Validated]:
+) -> tuple[CrossValidation, CrossValidation]:
     """The tables of agreement; the validated classifiers of both ways."""
-    topics = Folded(pool, labels, pool.cell_question % FOLDS[name])
-    runs = Folded(pool, labels, folds(pool, "system"))
+    topics = FoldedCells(pool, labels, pool.cell_question % FOLDS[name])
+    runs = FoldedCells(pool, labels, folds(pool, "system"))
     print(HEAD.format("LOTO"))
     for title, base in BASES.items():
         row(
@@ -160,7 +166,7 @@ def judgements(
     return loto, loso
 
 
-def coverage(pool: Pool, validated: Validated, labels: Floats) -> None:
+def coverage(pool: Pool, validated: CrossValidation, labels: Floats) -> None:
     """Each run in turn: errors of the others, its interval on half of the topics."""
     guessed = pool.question_scores(validated.probabilities)
     official = pool.question_scores((labels > 0).astype(float))
@@ -220,12 +226,12 @@ def halves(name: str) -> None:
         questions = [q for i, q in enumerate(key.questions.values()) if i % 2 == part]
         pool, labels = pooled(make_key(questions), runs, human_judgements)
         X = evidence(pool)
-        topics = Folded(pool, labels, pool.cell_question % min(len(questions), 10))
+        topics = FoldedCells(pool, labels, pool.cell_question % min(len(questions), 10))
         row(f"{title}: normalised once, LOTO", nested(topics, settings(BASES["normalised, once"])))
         row(f"{title}: calibrated, LOTO", cross_validate(topics, X).agreement)
         bare = cross_validate(topics, X, Unplaced(pool))
         row(f"{title}: the same without the place in the key", bare.agreement)
-        loso = cross_validate(Folded(pool, labels, folds(pool, "system")), X, Likeness(pool))
+        loso = cross_validate(FoldedCells(pool, labels, folds(pool, "system")), X, Likeness(pool))
         row(f"{title}: calibrated, LOSO", loso.agreement)
 
 

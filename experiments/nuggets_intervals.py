@@ -45,30 +45,26 @@ from nugget_sets import SETS, pooled
 from numpy.typing import NDArray
 
 import karat as kt
-import karat.nuggets.guess.nuggeteer as module
-from karat.nuggets.guess.calibrated.batches import run_folds
-from karat.nuggets.guess.calibrated.classifier import cross_validate, hold_out
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.folds import Folded
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
-from karat.nuggets.guess.words import forget_texts
-from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import (
+import karat.nuggets.prediction.predictions as module
+from karat.nuggets.prediction.calibrated import cross_validate, hold_out, run_folds
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import (
+    MeasuredErrors,
     RunIntervals,
+    label_noise,
     score_errors,
     score_interval,
     whole_errors,
 )
-from karat.nuggets.intervals.measured_errors import Measured, label_noise
-from karat.nuggets.scores.decisions import Decided, decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
-from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import Floats, FoldedCells, Pool, make_pool, run_labels
+from karat.nuggets.prediction.predictions import predict_support
+from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
+from karat.nuggets.scores.official import Official, mean_shares, pool_stats, score_shares
+from karat.nuggets.scores.words import forget_texts
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Run, forget_responses
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run, forget_responses
 
 SEED, SUBSAMPLES = 2006, 200
 SEEDS = (2006, 2007, 2008)
@@ -79,7 +75,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
     """Runs x questions, guessed and official, by the name of the score."""
     yes = (labels > 0).astype(float)
     answered = ~np.isnan(pool.question_scores(cells))
-    f = [np.where(answered, returned(pool, x, HOW).f(3.0), np.nan) for x in (cells, yes)]
+    f = [np.where(answered, pool_stats(pool, x, HOW).f(3.0), np.nan) for x in (cells, yes)]
     return {
         "A, partial 1/2": (pool.question_scores(cells), pool.question_scores(labels)),
         "A, partial 1": (pool.question_scores(cells), pool.question_scores(yes)),
@@ -89,7 +85,7 @@ def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats,
 
 def micro(pool: Pool, cells: Floats, labels: Floats) -> tuple[Floats, Floats]:
     yes = (labels > 0).astype(float)
-    guessed, official = (returned(pool, x, HOW).summed().f(3.0) for x in (cells, yes))
+    guessed, official = (pool_stats(pool, x, HOW).sums().f(3.0) for x in (cells, yes))
     return guessed, official
 
 
@@ -164,7 +160,7 @@ class RunDraw(NamedTuple):
     """Which of them were."""
 
 
-Rows = list[Judged]
+Rows = list[JudgedResponse]
 Keep = Callable[[Rows], Rows]
 
 
@@ -224,7 +220,7 @@ def draw(nuggets: NuggetSet, keep: Keep, step: int) -> dict[str, RunDraw]:
             continue
         other_rows = (row for row in nuggets.judgements.rows if row.run != tag)
         reduced_set = replace(nuggets, judgements=Judgements((*other_rows, *kept_rows)))
-        predictions = nuggeteer(reduced_set)
+        predictions = predict_support(reduced_set)
         decisions = decide_run(run, reduced_set.key, reduced_set.judgements, predictions.guess(tag))
         ends = predictions.intervals(run, decisions, HOW)
         assert ends is not None
@@ -248,7 +244,7 @@ class Truth:
                 decisions = decide_run(run, nuggets.key, judgements)
                 scores[tag] = scores_shown(run, nuggets, decisions)
             pool = make_pool(nuggets.key, [run])
-            self.labels[tag] = own_values(pool, own_judgements(nuggets, tag)) > 0
+            self.labels[tag] = run_labels(pool, own_judgements(nuggets, tag)) > 0
 
 
 def shown_part(
@@ -285,7 +281,9 @@ def own_judgements(nuggets: NuggetSet, tag: str) -> Judgements:
     return Judgements(tuple(row for row in nuggets.judgements.rows if row.run == tag))
 
 
-def scores_shown(run: Run, nuggets: NuggetSet, decisions: dict[str, Decided]) -> list[float]:
+def scores_shown(
+    run: Run, nuggets: NuggetSet, decisions: dict[str, AnswerDecisions]
+) -> list[float]:
     """A, F macro and F micro."""
     score = HOW.score(run, nuggets.key, decisions)
     return [mean_shares(score_shares(run, nuggets.key, decisions)).A, score.macro.f, score.micro.f]
@@ -308,11 +306,11 @@ def main() -> None:
         pools[name] = pool, evidence(pool), labels
     for name, (pool, X, labels) in pools.items():
         print(f"\n## {name}\n\nLOSO:\n")
-        cells, near = Folded(pool, labels, run_folds(pool, labels)), Likeness(pool)
+        cells, near = FoldedCells(pool, labels, run_folds(pool, labels)), Likeness(pool)
         held = hold_out(cells, X, near)
         coverage(pool, held.probabilities, labels)
         print("\nLOTO:\n")
-        topics = Folded(pool, labels, pool.cell_question % 20)
+        topics = FoldedCells(pool, labels, pool.cell_question % 20)
         coverage(pool, cross_validate(topics, X).probabilities, labels)
         exact = cross_validate(cells, X, near)
         apart = np.abs(held.probabilities - exact.probabilities)
@@ -326,7 +324,7 @@ def main() -> None:
         for title, cells in (("one step", held.probabilities), ("anew", exact.probabilities)):
             errors = score_errors(pool.question_scores(cells), pool.question_scores(labels))
             print(f"| {title} | " + " | ".join(f"{x:.5f}" for x in errors[:3]) + " |")
-        doubt = Measured(pool, held.probabilities, held.carried, labels).doubt()
+        doubt = MeasuredErrors(pool, held.probabilities, held.carried, labels).doubt()
         noise = label_noise(pool, labels)
         print(f"\nIdentical responses are labelled differently: {noise:.3f}; doubt {doubt:.2f}.")
 

@@ -29,11 +29,11 @@ from typing import NamedTuple
 import numpy as np
 
 import karat as kt
-from karat.nuggets.guess.nuggeteer import nuggeteer
+from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.scores.official import mean_shares
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 SEEDS, JUDGED, OWN = (0, 1, 2), 15, 0.03
@@ -56,8 +56,8 @@ MODELS = (
 
 
 def labels(
-    model: Model, rows: tuple[Judged, ...], people: set[str], rng: np.random.Generator
-) -> Iterator[Judged]:
+    model: Model, rows: tuple[JudgedResponse, ...], people: set[str], rng: np.random.Generator
+) -> Iterator[JudgedResponse]:
     """What the model says."""
     run_effects = {run: rng.normal(0, OWN) for run in sorted({row.run for row in rows})}
     for row in rows:
@@ -113,7 +113,7 @@ def strictly(nuggets: NuggetSet) -> None:
     print("|---|---|---|")
     for name, judged_set, step in (("", half, 2), ("the built-in classifier, ", none, 1)):
         for strict in (False, True):
-            predictions = nuggeteer(judged_set, strict=strict)
+            predictions = predict_support(judged_set, strict=strict)
             errors = []
             for true_run in truth[::step]:
                 guess = predictions.guess(true_run.run.tag)

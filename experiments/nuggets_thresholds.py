@@ -19,10 +19,10 @@ from dataclasses import replace
 
 from nugget_sets import SETS, pooled
 
-from karat.nuggets.guess.folds import assessor_agreement
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import settings
+from karat.nuggets.prediction.evaluation import settings
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import assessor_agreement
+from karat.nuggets.prediction.thresholds import best_f_threshold
 
 HEAD = "| setting | threshold | its F | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
 

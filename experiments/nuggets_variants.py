@@ -24,19 +24,25 @@ from itertools import product
 import numpy as np
 from nugget_sets import SETS, pooled
 
-from karat.nuggets.guess.calibrated import likeness as likenesses
-from karat.nuggets.guess.calibrated.classifier import cross_validate
-from karat.nuggets.guess.calibrated.evidence import NAMES, SENTENCES, evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic, logit
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import AssessorAgreement, Folded, assessor_agreement, folds
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import fold_guesses
-from karat.nuggets.guess.pool import Floats, Ints, Pool
-from karat.nuggets.guess.words import smoothed_idf
-from karat.nuggets.sets.keys import make_key
+from karat.arithmetic import logit
+from karat.nuggets.prediction import likeness as likenesses
+from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic
+from karat.nuggets.prediction.evaluation import fold_guesses
+from karat.nuggets.prediction.evidence import NAMES, SENTENCES, UnjudgedEvidence, evidence
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import (
+    AssessorAgreement,
+    Floats,
+    FoldedCells,
+    Ints,
+    Pool,
+    assessor_agreement,
+    folds,
+)
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.scores.words import smoothed_idf
+from karat.nuggets.sets.keys_and_runs import make_key
 
 BASIC = [NAMES.index(name) for name in ("informative-whole", "paper-2", "characters")]
 HEAD = "| {} | F | tau_b | RMSE | log loss |\n|---|---|---|---|---|"
@@ -140,7 +146,7 @@ def numbers_of(agreement: AssessorAgreement, chances: Floats, labels: Floats) ->
     return " | ".join(f"{number:.3f}" for number in numbers)
 
 
-class Unplaced(Unjudged):
+class Unplaced(UnjudgedEvidence):
     """What tells of unjudged questions, but for the place of a nugget in its key."""
 
     @property
@@ -156,11 +162,11 @@ def loto(pool: Pool, X: Floats, labels: Floats, prior: Logistic) -> None:
         print(f"| {title} | {measure(pool, Z, labels, fold, fit, limit)} |", flush=True)
 
     for title, further, start in (
-        ("as it is", Unjudged(pool), None),
+        ("as it is", UnjudgedEvidence(pool), None),
         ("without the place in the key", Unplaced(pool), None),
-        ("as it is, the other set as prior", Unjudged(pool), prior),
+        ("as it is, the other set as prior", UnjudgedEvidence(pool), prior),
     ):
-        validated = cross_validate(Folded(pool, labels, fold), X, further, prior=start)
+        validated = cross_validate(FoldedCells(pool, labels, fold), X, further, prior=start)
         row = numbers_of(validated.agreement, validated.probabilities, labels)
         print(f"| {title} | {row} |", flush=True)
     show("without place and echoes; so are all below", X, mixed())
@@ -256,7 +262,7 @@ def paper() -> None:
             s = ngram_scores(
                 pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)]
             )
-            cells = Folded(pool, labels, pool.cell_question)
+            cells = FoldedCells(pool, labels, pool.cell_question)
             left_out = fold_guesses(cells, ((k, s) for k in np.unique(cells.fold)))
             both = left_out, s > best_f_threshold(s, yes)
             numbers = [assessor_agreement(pool, carried, labels).f for carried in both]

@@ -20,7 +20,6 @@ from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
 from karat.evalset.reading import Reading, read_csv
 from karat.nuggets.formats.loading import load_nuggets
-from karat.nuggets.judging.log import Log
 from karat.paraphrase.align.links import read_pharaoh
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.table.moses import read_moses
@@ -213,13 +212,7 @@ HUGE_FILES = {
     "tag": ("sgml", f"<doc {'h' * 300_000}>"),
     "document": ("sgml", f"<doc docid={'h' * 300_000}>"),
     "toml": ("toml", f'name = 1\n"{"h" * 300_000}" = 2\n'),
-    "log": ("log", HUGE + "\n"),
 }
-
-
-def _read_log(path: Path) -> None:
-    with Log(path):
-        pass
 
 
 def _read_toml(path: Path) -> None:
@@ -234,7 +227,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "trec-key": lambda path: load_nuggets(path, format="trec-key"),
     "rag": lambda path: load_nuggets(path, format="rag"),
     "judged-paraphrases": lambda path: load_evalset(path, format="judged-paraphrases"),
-    "log": _read_log,
     "toml": _read_toml,
 }
 

@@ -63,16 +63,16 @@ def test_order_against_sorting(words: list[int], worst: int, best: int) -> None:
         ("worst", worst, lambda i: (-edits[i], i)),
         ("best", best, lambda i: (edits[i], i)),
     ):
-        rows = [row.segment for row in ranked.rows if row.which == which]
+        rows = [row.segment for row in ranked.rows if row.extreme == which]
         assert rows == sorted(range(len(texts)), key=key)[:count]
 
 
 def test_equal_but_for_rounding_is_equal() -> None:
-    from karat.ranked_segments import _lowest_first
+    from karat.ranked_segments import _order_lowest_first
 
     values = kt.arrays.np.array([0.3, 0.1 + 0.2, 0.3, 0.2])
-    assert _lowest_first(values).tolist() == [3, 0, 1, 2]
-    assert _lowest_first(-values).tolist() == [0, 1, 2, 3]
+    assert _order_lowest_first(values).tolist() == [3, 0, 1, 2]
+    assert _order_lowest_first(-values).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

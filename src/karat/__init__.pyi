@@ -46,8 +46,8 @@ from karat.gating.gates import gate as gate
 from karat.gating.gates import write_baseline as write_baseline
 from karat.gating.items import ItemScores as ItemScores
 from karat.gating.items import ItemText as ItemText
-from karat.gating.items import Measured as Measured
-from karat.gating.items import Source as Source
+from karat.gating.items import MeasuredItems as MeasuredItems
+from karat.gating.items import ScoreSource as ScoreSource
 from karat.gating.items import item_scores as item_scores
 from karat.llm.endpoint import Endpoint as Endpoint
 from karat.llm.judging import judge_nuggets as judge_nuggets
@@ -113,8 +113,8 @@ from karat.metrics.tree import SimpleTreeAccuracy as SimpleTreeAccuracy
 from karat.metrics.tree import TreeExplanation as TreeExplanation
 from karat.metrics.tree import Treelet as Treelet
 from karat.metrics.tree import UnderstandabilityAccuracy as UnderstandabilityAccuracy
-from karat.nuggets.drafting.drafts import DraftedNuggets as DraftedNuggets
-from karat.nuggets.drafting.drafts import draft_nuggets as draft_nuggets
+from karat.nuggets.drafting import DraftedNuggets as DraftedNuggets
+from karat.nuggets.drafting import draft_nuggets as draft_nuggets
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
 from karat.nuggets.formats.loading import save_nuggets as save_nuggets
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges

@@ -58,6 +58,12 @@ log_gamma = _Elementary(_kernel.log_gamma, "log Gamma(x) for x > 0.")
 erfc = _Elementary(_kernel.erfc, "1 - erf(x).")
 
 
+def logit(p: Floats) -> Floats:
+    """Return log p / (1 - p), with p moved a little away from 0 and 1."""
+    q = np.clip(p, 1e-6, 1 - 1e-6)
+    return log(q / (1 - q))
+
+
 def power(x: ArrayLike, y: ArrayLike) -> Floats:
     """x^y, element by element, for x >= 0."""
     base, exponent = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))

@@ -1,4 +1,4 @@
-"""Explanation: why segments score what they score, by a metric that can say so."""
+"""Explanations of segment scores, by metrics that support them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExplainedSegment(NamedTuple):
 
     segment: int | str
     """The number, from 1, or the name."""
-    found: Explanation | TreeExplanation
+    explanation: Explanation | TreeExplanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,16 +43,18 @@ class SegmentExplanations(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on shares where the score is computed from another accuracy."""
+        """A note on shares if the score is computed from another accuracy."""
         regression = "Shares are of the simple tree accuracy, from which the score is computed."
-        values = [(row.found.value, getattr(row.found, "accuracy", None)) for row in self.rows]
+        values = [
+            (row.explanation.value, getattr(row.explanation, "accuracy", None)) for row in self.rows
+        ]
         other = any(accuracy not in (None, value) for value, accuracy in values)
         return (regression,) if other else ()
 
     @property
     def signature(self) -> str:
         """The signature of the metric on these segments."""
-        return self.rows[0].found.signature
+        return self.rows[0].explanation.signature
 
 
 def explain_segments(
@@ -79,33 +81,33 @@ def explain_segments(
         raise InputError("segments are chosen by number and as the worst: leave one out")
     if worst is not None and (not isinstance(worst, int) or worst < 1):
         raise InputError(f"worst={quoted(worst)}: expected a number of segments, from 1 on")
-    found = _explaining(metric(by))
+    explainer = _check_explains(metric(by))
     texts = as_segments(candidates, "candidates")
     refs = as_references(references, len(texts), texts.name)
-    found.check_claims(refs.number, {})
+    explainer.check_claims(refs.number, {})
     if worst:
-        values = found.sign * found.segments(texts, refs, progress=progress)
+        values = explainer.sign * explainer.segments(texts, refs, progress=progress)
         places = values.argsort(kind="stable")[:worst].tolist()
     else:
-        places = _numbered(segments or (1,), texts)
-    rows = [ExplainedSegment(at + 1, _explained(found, texts, refs, at)) for at in places]
-    return SegmentExplanations(system, found, tuple(rows))
+        places = _segment_indices(segments or (1,), texts)
+    rows = [ExplainedSegment(at + 1, _explain_segment(explainer, texts, refs, at)) for at in places]
+    return SegmentExplanations(system, explainer, tuple(rows))
 
 
-def _explaining(found: Metric) -> Any:
-    """Return a metric that explains segments with pictures; refuse others."""
+def _check_explains(explainer: Metric) -> Any:
+    """Return the metric if it can explain segments; otherwise raise."""
     from karat.metrics.gtm import GTM
     from karat.metrics.tree import TreeAccuracy
 
-    if not isinstance(found, GTM | TreeAccuracy):
+    if not isinstance(explainer, GTM | TreeAccuracy):
         raise InputError(
-            f"{found} cannot explain segments: expected gtm, such as gtm:e=2, or a tree accuracy, "
-            f"such as generation_tree_accuracy"
+            f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree "
+            "accuracy, such as generation_tree_accuracy"
         )
-    return found
+    return explainer
 
 
-def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
+def _segment_indices(segments: Sequence[int], texts: Segments) -> list[int]:
     for number in segments:
         if not isinstance(number, int) or number < 1:
             raise InputError(f"segment {quoted(number)}: expected a number from 1 on")
@@ -115,7 +117,7 @@ def _numbered(segments: Sequence[int], texts: Segments) -> list[int]:
     return [number - 1 for number in dict.fromkeys(segments)]
 
 
-def _explained(
+def _explain_segment(
     by: Any, texts: Segments, refs: References, place: int
 ) -> Explanation | TreeExplanation:
     from karat.metrics.gtm import GTM
@@ -128,7 +130,7 @@ def _explained(
         needs = f"{by.name} needs dependency trees as references, a .conllu file"
         raise InputError(f"{refs.name} has no trees: {needs}")
     try:
-        found: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
+        explanation: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
     except InputError as error:
         raise InputError(f"segment {place + 1:,}: {error}") from None
-    return found
+    return explanation

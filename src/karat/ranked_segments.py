@@ -1,4 +1,4 @@
-"""Ranked segments: those with the worst and the best scores of each system, with their texts."""
+"""Ranked segments: the worst and the best segments of each system, with their texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from karat.text.segments import Segments
 
 
 class SegmentText(NamedTuple):
-    """The texts of a segment of a system, and its id where it has one."""
+    """The texts of one segment of a system, and its id if it has one."""
 
     candidate: str
     references: tuple[str, ...]
@@ -24,15 +24,15 @@ class SegmentText(NamedTuple):
 
 
 Places = Mapping[str, Sequence[int]]
-"""Systems, and the places of some segments of each, from 0."""
+"""Segment indices by system."""
 TextLookup = Callable[[Places], Mapping[tuple[str, int], SegmentText]]
-"""Finds the texts of segments by system and place, all at once."""
+"""Look up the texts of segments by system and index, all at once."""
 
 
 class RankedSegment(NamedTuple):
     """A segment of a system, ranked by one metric."""
 
-    which: str  # worst or best
+    extreme: str  # worst or best
     system: str
     rank: int  # from 1
     segment: int  # 0-based
@@ -58,18 +58,20 @@ class RankedSegments(Result):
         return "\n".join(self.signatures.values())
 
 
-def texts_of(systems: Mapping[str, Segments], references: References) -> TextLookup:
-    """Return what finds the texts of aligned segments."""
+def text_lookup(systems: Mapping[str, Segments], references: References) -> TextLookup:
+    """Return a function that looks up the texts of aligned segments."""
 
     def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
-        found = {}
-        for system, own in places.items():
+        texts = {}
+        for system, indices in places.items():
             ids = systems[system].ids
-            both = zip(own, systems[system].strings(own), references.strings(own), strict=True)
+            both = zip(
+                indices, systems[system].strings(indices), references.strings(indices), strict=True
+            )
             for place, candidate, refs in both:
                 id = None if ids is None else ids[place]
-                found[system, place] = SegmentText(candidate, tuple(refs), id)
-        return found
+                texts[system, place] = SegmentText(candidate, tuple(refs), id)
+        return texts
 
     return look_up
 
@@ -77,13 +79,13 @@ def texts_of(systems: Mapping[str, Segments], references: References) -> TextLoo
 def rank_segments(
     values: Mapping[tuple[str, Metric], Floats],
     texts: TextLookup,
-    asked: Metric,
+    metric: Metric,
     worst: int,
     best: int,
     references: int | None,
 ) -> RankedSegments:
     """Return the worst and the best segments of each system by the segment form of a metric."""
-    by = asked.of_segments()
+    by = metric.of_segments()
     for name, count in (("worst", worst), ("best", best)):
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
             raise InputError(f"{name}={quoted(count)}: expected a number of segments")
@@ -92,48 +94,50 @@ def rank_segments(
     chosen: dict[tuple[str, str], Ints] = {}
     for system in systems:
         scores = by.sign * values[system, by]
-        chosen["worst", system] = _lowest_first(scores)[:worst]
-        chosen["best", system] = _lowest_first(-scores)[:best]
+        chosen["worst", system] = _order_lowest_first(scores)[:worst]
+        chosen["best", system] = _order_lowest_first(-scores)[:best]
     places = {
         s: sorted({*chosen["worst", s].tolist(), *chosen["best", s].tolist()}) for s in systems
     }
-    found = texts(places)
+    texts_by_segment = texts(places)
     rows = [
         RankedSegment(
-            *(which, system, rank, place, float(values[system, by][place])),
+            *(extreme, system, rank, place, float(values[system, by][place])),
             {m: float(values[system, m][place]) for m in metrics},
-            found[system, place],
+            texts_by_segment[system, place],
         )
-        for which in ("worst", "best")
+        for extreme in ("worst", "best")
         for system in systems
-        for rank, place in enumerate(chosen[which, system].tolist(), 1)
-        if (system, place) in found  # not in a table that can be read only once
+        for rank, place in enumerate(chosen[extreme, system].tolist(), 1)
+        if (system, place) in texts_by_segment  # not in a table that can be read only once
     ]
     return RankedSegments(
         tuple(rows),
         by,
         {str(m): m.signature(references) for m in metrics},
-        _notes(asked, by),
+        _ranking_notes(metric, by),
         {"by": str(by), "worst": worst, "best": best, "metrics": tuple(map(str, metrics))},
     )
 
 
-def _lowest_first(values: Floats) -> Ints:
-    """Return the places of the lowest values first; of equal ones the first place.
-
-    What differs by rounding alone is equal.
-    """
+def _order_lowest_first(values: Floats) -> Ints:
+    """Return indices by increasing value; ties, up to rounding errors, keep their order."""
     order = np.argsort(values, kind="stable")
     steps = ahead(values[order][1:], values[order][:-1])
     levels = np.zeros(len(values), np.int64)
     levels[order[1:]] = np.cumsum(steps)
-    found: Ints = np.argsort(levels, kind="stable")
-    return found
+    order_by_level: Ints = np.argsort(levels, kind="stable")
+    return order_by_level
 
 
-def _notes(asked: Metric, by: Metric) -> tuple[str, ...]:
+def _ranking_notes(metric: Metric, by: Metric) -> tuple[str, ...]:
     better = "higher" if by.sign > 0 else "lower"
     worst = "lowest" if by.sign > 0 else "highest"
-    told = f"Ranked by {by}, where {better} is better: the worst segments have the {worst} scores"
-    own = f"{asked} scores single segments as {by}." if asked != by else ""
-    return (f"{told}; of equal scores the first in the text comes first.", *filter(None, [own]))
+    ranking = (
+        f"Ranked by {by}, where {better} is better: the worst segments have the {worst} scores"
+    )
+    segment_form_note = f"{metric} scores single segments as {by}." if metric != by else ""
+    return (
+        f"{ranking}; of equal scores the first in the text comes first.",
+        *filter(None, [segment_form_note]),
+    )

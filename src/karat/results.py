@@ -1,8 +1,8 @@
-"""Results: what commands and their functions return, as data that goes anywhere.
+"""Results: what commands and their functions return, as plain data.
 
 A result is a frozen dataclass with flat `rows` (NamedTuples), `settings`, `notes`, a `signature`.
-Its document - tables and figures - is made by the function that the registry names for its class.
-Data frames and notebooks have the first table of the document, with the columns of the JSON.
+The registry `DOCUMENTS` names the function that turns each class of results into a document of
+tables and figures. Data frames hold a table of the document, with the columns of the JSON.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
 
 
 class Result:
-    """The forms that every result has: a document, a data frame, a notebook cell, one line."""
+    """Base class of results: conversion to documents, data frames, notebook cells and text."""
 
     if TYPE_CHECKING:  # fields or properties of each result
 
@@ -63,47 +63,47 @@ class Result:
 
         @property
         def settings(self) -> Mapping[str, object]:
-            """Everything that was asked for."""
+            """All settings of the call."""
 
         @property
         def notes(self) -> tuple[str, ...]:
-            """Sentences that a reader of the numbers should know."""
+            """Sentences that qualify the numbers."""
 
         @property
         def signature(self) -> str:
             """The settings that reproduce the numbers, a line for each metric."""
 
     def document(self, command: str = "") -> Any:
-        """Return the tables and figures; `command` is how they were made, if by a command."""
+        """Return the tables and figures; `command` is the command line that made them, if any."""
         return DOCUMENTS[type(self).__name__](self, command)
 
     @property
     def summary(self) -> str:
-        """The answer in a sentence or two; empty where the numbers say nothing.
+        """The answer in a sentence or two; empty if the numbers are inconclusive.
 
-        It is made to be printed: hidden characters in names are escaped, as in reports.
+        Hidden characters in names are escaped, as in reports.
         """
         return visible(" ".join(self.document().answer))
 
     def records(self, table: str | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a table as flat dictionaries, as JSON has them.
+        """Return the rows of a table as flat dictionaries, as in JSON.
 
-        `table` is its name in JSON; the rows of the result if none is named.
+        `table` is the table's key in JSON; by default the rows of the result.
         """
         columns = self._columns(table)
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self, table: str | None = None) -> Any:
         """Return the rows, or those of another table, as a pandas data frame."""
-        return _package("pandas").DataFrame(self._columns(table))
+        return _import_package("pandas").DataFrame(self._columns(table))
 
     def to_polars(self, table: str | None = None) -> Any:
         """Return the rows, or those of another table, as a Polars data frame."""
-        return _package("polars").DataFrame(self._columns(table), strict=False)
+        return _import_package("polars").DataFrame(self._columns(table), strict=False)
 
     def to_arrow(self, table: str | None = None) -> Any:
         """Return the rows, or those of another table, as an Arrow table."""
-        return _package("pyarrow").table(self._columns(table))
+        return _import_package("pyarrow").table(self._columns(table))
 
     def _columns(self, table: str | None) -> dict[str, list[Any]]:
         data_columns = load("karat.report.render.records:data_columns")
@@ -118,7 +118,7 @@ class Result:
         return str(make(self.document(), format, spreadsheet_safe=spreadsheet_safe))
 
     def save(self, path: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
-        """Write the report to a file, in the format that its ending names, such as `.html`.
+        """Write the report to a file, in the format of its extension, such as `.html`.
 
         `spreadsheet_safe` keeps spreadsheets from taking text in CSV and TSV for formulas.
         """
@@ -133,10 +133,10 @@ class Result:
         return f"<{type(self).__name__}: {rows}; .rows, .to_pandas(), .document()>"
 
 
-class MadeRows(Sequence[T]):
-    """Rows that are made when they are looked at, those of several parts one after the other.
+class LazyRows(Sequence[T]):
+    """Rows that are created on access, from several parts in sequence.
 
-    A part is how many rows it has and what makes the one with a number, from 0.
+    A part is its number of rows and a function from an index to a row.
     """
 
     def __init__(self, parts: Sequence[tuple[int, Callable[[int], T]]]) -> None:
@@ -159,7 +159,7 @@ class MadeRows(Sequence[T]):
         return self._makers[part](index - self._starts[part])
 
 
-def _package(name: str) -> Any:
+def _import_package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:

@@ -631,6 +631,6 @@ def document_scores(
 
 
 def _texts(systems: Mapping[str, Segments], references: References) -> TextLookup:
-    from karat.ranked_segments import texts_of
+    from karat.ranked_segments import text_lookup
 
-    return texts_of(systems, references)
+    return text_lookup(systems, references)

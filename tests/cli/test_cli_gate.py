@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import karat as kt
-from karat.report.gates import MOST_BYTES, gate_annotations, gate_summary, junit_xml
+from karat.report.gates import MAX_SUMMARY_BYTES, gate_annotations, gate_summary, junit_xml
 
 Called = Callable[..., Any]
 TEXTS = {
@@ -137,7 +137,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     for line in gate_annotations(result):
         assert re.fullmatch(r"::(error|warning) title=karat gate%3A \w+::[^\n\r\x00\x1b]*", line)
     text = gate_summary(result)
-    assert len(text.encode("utf-8")) < MOST_BYTES
+    assert len(text.encode("utf-8")) < MAX_SUMMARY_BYTES
     assert "… (4,0" in text
     assert not re.search(r"(?<!\\)<script>|\x00|\x1b", text)
 

@@ -9,8 +9,8 @@ import pytest
 from nuggets.nugget_world import pooled
 
 from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.logistic import logit
-from karat.nuggets.intervals.base_rates import PRIOR_SPREAD
+from karat.nuggets.prediction.base_rates import PRIOR_SPREAD
+from karat.nuggets.prediction.calibrated import logit
 
 
 def test_variances_of_shifts_are_found() -> None:

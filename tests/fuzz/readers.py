@@ -62,13 +62,10 @@ def score_files(folder: Path) -> object:
 
 
 def log(folder: Path) -> None:
-    """Go on with a log of judgements, and read what is in it."""
+    """Read a log of judgements."""
     import karat as kt
-    from karat.nuggets.judging.log import Log
 
-    kt.load_nuggets("demo-nuggets", log=folder / "log.jsonl")
-    with Log(folder / "log.jsonl"):
-        pass
+    kt.load_nuggets("demo-nuggets", judgements=folder / "log.jsonl")
 
 
 def scored(candidate: str, reference: str, *names: str) -> Read:

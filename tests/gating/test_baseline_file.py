@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.gating.baseline_file import Baseline, StoredMetric, read_baseline, save_baseline
+from karat.gating.baseline_file import BaselineFile, StoredMetric, read_baseline, save_baseline
 
 WORDS = st.text(st.characters(codec="utf-8") | st.sampled_from("\ud800\udfff"), max_size=6)
 NUMBERS = st.one_of(st.integers(-9, 10**6), st.floats(-1e6, 1e6))
 
 
 @st.composite
-def baselines(draw: st.DrawFn) -> Baseline:
+def baselines(draw: st.DrawFn) -> BaselineFile:
     size = draw(st.integers(1, 5))
     ids = draw(st.lists(WORDS, min_size=size, max_size=size, unique=True))
     metrics = []
@@ -31,12 +31,12 @@ def baselines(draw: st.DrawFn) -> Baseline:
     kept = draw(st.none() | st.lists(carried, min_size=size, max_size=size).map(tuple))
     texts = draw(st.none() | st.lists(WORDS, min_size=size, max_size=size).map(tuple))
     about = draw(WORDS), draw(WORDS), draw(WORDS)
-    return Baseline("", *about, tuple(ids), tuple(metrics), kept, texts)
+    return BaselineFile("", *about, tuple(ids), tuple(metrics), kept, texts)
 
 
 @given(baselines())
 def test_what_is_written_reads_back(
-    tmp_path_factory: pytest.TempPathFactory, made: Baseline
+    tmp_path_factory: pytest.TempPathFactory, made: BaselineFile
 ) -> None:
     path = tmp_path_factory.mktemp("baseline") / "gate.tsv"
     object.__setattr__(made, "path", str(path))

@@ -15,13 +15,13 @@ from karat.gating.decisions import (
     PASS,
     UNDECIDED,
     GateRow,
-    about_row,
+    PairedItems,
     decide,
+    describe_row,
     items_to_decide,
     widening,
 )
-from karat.gating.gates import Paired
-from karat.gating.items import Measured
+from karat.gating.items import MeasuredItems
 from karat.progress import silent
 from karat.stats.resampling import bootstrap_sums, interval
 
@@ -30,10 +30,10 @@ BETTER = [text if i % 3 else text.replace("cat", "dog") for i, text in enumerate
 WORSE = [text if i % 2 else "a dog" for i, text in enumerate(BETTER)]
 
 
-def paired(metric: str, run: list[str], baseline: list[str]) -> Paired:
+def paired(metric: str, run: list[str], baseline: list[str]) -> PairedItems:
     m = kt.metric(metric)
     rows = (m.stats(texts, REFERENCES) for texts in (run, baseline))
-    return Paired(Measured(m, m.signature(), next(rows)), next(rows))
+    return PairedItems(MeasuredItems(m, m.signature(), next(rows)), next(rows))
 
 
 def decided(metric: str, run: list[str], baseline: list[str], drop: float = 0.0) -> GateRow:
@@ -116,7 +116,7 @@ def test_more_items_decide_as_was_estimated() -> None:
     assert row.verdict == UNDECIDED
     assert row.decided_by is not None
     times = math.ceil(1.5 * row.decided_by / 60)
-    many = Paired(
+    many = PairedItems(
         pair.run._replace(rows=np.tile(pair.run.rows, (times, 1))),
         np.tile(pair.baseline, (times, 1)),
     )
@@ -134,23 +134,23 @@ def test_several_metrics_are_corrected() -> None:
 def test_sentences_say_what_was_decided() -> None:
     m = kt.metric("chrf")
     row = GateRow(m, FAIL, 60.0, 62.5, -2.5, -3.5, -1.25, 1.0, None)
-    assert about_row(row) == (
+    assert describe_row(row) == (
         "chrf went from 62.50 to 60.00 (-2.50, 95% interval -3.50 to -1.25): this is a loss of "
         "more than 1.00"
     )
     row = row._replace(verdict=UNDECIDED, high=0.5, max_drop=0.0, decided_by=1234)
-    assert about_row(row).endswith(
+    assert describe_row(row).endswith(
         "(-2.50, 95% interval -3.50 to +0.50): these items cannot tell whether this is a loss; "
         "about 1,234 items like these would decide (an estimate)"
     )
-    assert about_row(row._replace(verdict=PASS)).endswith(": a loss is ruled out")
+    assert describe_row(row._replace(verdict=PASS)).endswith(": a loss is ruled out")
 
 
 def test_one_item_is_too_few() -> None:
     m = kt.metric("chrf")
     rows = m.stats(["a b"], ["a c"])
     with pytest.raises(kt.InputError, match="1 item has a score: a gate needs at least two"):
-        decide([Paired(Measured(m, "", rows), rows)], {}, "none", 10, 1, silent)
+        decide([PairedItems(MeasuredItems(m, "", rows), rows)], {}, "none", 10, 1, silent)
 
 
 def test_a_loss_of_two_items_is_undecided(tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) 
     less, more = ["a b x x"] * items, ["a b x x y y"] * items
     runs = {-1: (more, less), 1: (less, more), 0: (less, less)}[change]
     after, before = (m.stats(texts, ["a b"] * items) for texts in runs)
-    row = decide([Paired(Measured(m, "", after), before)], {}, "none", 100, 1, silent)[0]
+    row = decide([PairedItems(MeasuredItems(m, "", after), before)], {}, "none", 100, 1, silent)[0]
     if items < 6 and change:
         assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 6)
         told = "all items differ by the same amount; at least 6 are needed to decide"
-        assert about_row(row).endswith(f"this is a loss; {told}")
+        assert describe_row(row).endswith(f"this is a loss; {told}")
     else:
         assert row.verdict == (FAIL if change < 0 else PASS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.gating.decisions import LimitError, limits_of
+from karat.gating.decisions import LimitError, resolve_limits
 
 NAMES = ["chrf", "chrf:words=2", "cosine:model=wordllama,case=lower", "f"]
 
@@ -20,11 +20,11 @@ NAMES = ["chrf", "chrf:words=2", "cosine:model=wordllama,case=lower", "f"]
     ],
 )
 def test_names(key: str, name: str) -> None:
-    assert limits_of("max_drop", {key: 0.01}, NAMES) == {name: 0.01}
+    assert resolve_limits("max_drop", {key: 0.01}, NAMES) == {name: 0.01}
 
 
 def test_others_keep_the_limit_for_all() -> None:
-    found = limits_of("max_drop", {"": 1, "cosine": 0.01}, NAMES)
+    found = resolve_limits("max_drop", {"": 1, "cosine": 0.01}, NAMES)
     assert list(found.values()) == [1, 1, 0.01, 1]
 
 
@@ -41,13 +41,13 @@ def test_others_keep_the_limit_for_all() -> None:
 )
 def test_refused(limits: dict[str, float], said: str) -> None:
     with pytest.raises(LimitError) as caught:
-        limits_of("max_drop", limits, NAMES)
+        resolve_limits("max_drop", limits, NAMES)
     assert said in str(caught.value)
 
 
 def test_a_name_of_several() -> None:
     names = ["rouge1:stem=porter", "rouge1:alpha=0"]
     with pytest.raises(LimitError) as caught:
-        limits_of("min_score", {"rouge1": 1}, names)
+        resolve_limits("min_score", {"rouge1": 1}, names)
     told = "2 metrics of the gate have this name; write rouge1:stem=porter or rouge1:alpha=0"
     assert str(caught.value) == f"min_score rouge1: {told}"

@@ -79,7 +79,7 @@ def test_guards_hold_whatever_intervals_say(path: Path) -> None:
     assert result.failed
     assert (result.guards[1].items, result.guards[1].item) == (1, "8")
     assert "item '8' lost most" in result.sentences[-1]
-    assert result.guards[1].found == -result.changes[0].delta
+    assert result.guards[1].value == -result.changes[0].delta
     good = kt.gate(one, REFERENCES, **asked, max_item_drop=99, min_score={"ter": 99, "chrf": 10})
     assert (good.verdict, {row.verdict for row in good.guards}) == ("pass", {"pass"})
     same = kt.gate(OLD, REFERENCES, baseline=path, max_item_drop={"chrf": 20})
@@ -234,7 +234,7 @@ def test_nuggets(tmp_path: Path) -> None:
         *(kt.load_nuggets("demo-nuggets").select(tag) for tag in ("heron", "kestrel"))
     )
     lost = [c for c in changes.rows if (c.change, c.importance) == ("lost", "vital")]
-    assert (other.verdict, other.guards[0].found) == ("fail", len(lost))
+    assert (other.verdict, other.guards[0].value) == ("fail", len(lost))
     assert other.guards[0].lost == "; ".join(f"{c.question}: {c.nugget}" for c in lost)
     assert "question: " in other.render("text")
     assert "reference: " not in other.render("text")
@@ -317,14 +317,14 @@ class Length:
 
 def lengths(output: Any, against: Any, measures: Any, *, progress: Any) -> kt.ItemScores:
     rows = np.array([(0, 0) if text is None else (len(text), 1) for text in output])
-    measured = kt.Measured(Length(), "length|version=1", rows)
+    measured = kt.MeasuredItems(Length(), "length|version=1", rows)
     ids = tuple(f"i{at}" for at in range(len(output)))
     texts = lambda places: [kt.ItemText(output[at] or "", "") for at in places]  # noqa: E731
     return kt.ItemScores("mine", ids, (measured,), str(against), texts, "lengths")
 
 
 def test_a_source_of_another_program_and_missing_scores(tmp_path: Path) -> None:
-    kt.register(kt.Source(lengths), "sources", "lengths")
+    kt.register(kt.ScoreSource(lengths), "sources", "lengths")
     try:
         texts: list[str | None] = [f"{i} " * (i % 5 + 3) for i in range(30)]
         texts[4] = None

@@ -18,7 +18,7 @@ from karat.llm.pairs import read_preference
 from karat.llm.ratings import RatingScale, read_ratings
 from karat.llm.supports import read_supports
 from karat.llm.task_prompts import RATINGS, task_prompt
-from karat.nuggets.drafting.facts import read_facts
+from karat.nuggets.drafting import read_facts
 
 TEXTS = {"1": "A cat sat.", "2": ""}
 READERS: dict[str, Callable[[str], Any]] = {

@@ -11,7 +11,7 @@ from judge.judges import Given, asked, judge
 
 import karat as kt
 from karat.errors import InputError, OutputError
-from karat.nuggets.drafting.facts import read_facts
+from karat.nuggets.drafting import read_facts
 from karat.nuggets.formats.loading import load_nuggets
 
 DOCUMENTS = ("The bridge was built\nby Ada in 1901.", "It is made of iron.")

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.pool import Floats, Pool, make_pool
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, Run, make_run
+from karat.nuggets.prediction.pool import Floats, Pool, make_pool, run_labels
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 
 SUBJECTS = [
     "physicist",
@@ -38,7 +44,9 @@ FILLER = [
 ]
 
 
-def world(questions: int = 6, runs: int = 8, seed: int = 5) -> tuple[Key, list[Run], Judgements]:
+def world(
+    questions: int = 6, runs: int = 8, seed: int = 5
+) -> tuple[NuggetKey, list[Run], Judgements]:
     """A run that is better carries more nuggets; carried ones are said in the key's words."""
     rng = np.random.default_rng(seed)
     key, judged = [], []
@@ -57,7 +65,7 @@ def world(questions: int = 6, runs: int = 8, seed: int = 5) -> tuple[Key, list[R
             text = ". ".join([*parts, " ".join(rng.choice(FILLER, 6))])
             answers.append((f"q{q}", Response(text)))
             for g, yes in enumerate(has):
-                judged.append(Judged(f"q{q}", f"n{g}", text, float(yes), run))
+                judged.append(JudgedResponse(f"q{q}", f"n{g}", text, float(yes), run))
     made = [make_run(tag, some, f"house{k // 2}") for k, (tag, some) in enumerate(said.items())]
     return make_key(key), made, Judgements(tuple(judged))
 
@@ -71,4 +79,4 @@ def pooled(**options: int) -> tuple[Pool, Floats, Judgements]:
     """The world's pool, the labels of its cells, and the judgements."""
     key, runs, judged = world(**options)
     pool = make_pool(key, runs)
-    return pool, own_values(pool, judged), judged
+    return pool, run_labels(pool, judged), judged

@@ -15,16 +15,21 @@ from scipy.optimize import minimize
 
 from karat.arithmetic import sigmoid
 from karat.errors import InputError
-from karat.nuggets.guess.calibrated import likeness as likenesses
-from karat.nuggets.guess.calibrated.classifier import PRIOR, cross_validate, fit_calibrated
-from karat.nuggets.guess.calibrated.evidence import NAMES, evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import Logistic, _climb_mixed, fit_logistic, logit
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import ENGLISH, cut_sentences, sentences
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction import likeness as likenesses
+from karat.nuggets.prediction.calibrated import (
+    PRIOR,
+    Logistic,
+    _climb_mixed,
+    cross_validate,
+    fit_calibrated,
+    fit_logistic,
+    logit,
+)
+from karat.nuggets.prediction.evidence import NAMES, evidence
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
+from karat.nuggets.scores.words import ENGLISH, cut_sentences, sentences
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.text.tokens import Vocab
 
 
@@ -117,7 +122,7 @@ def test_of_several_descriptions_the_best_counts() -> None:
 def test_evidence_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, _, _ = pooled(questions=3, runs=3)
     whole = evidence(pool)
-    monkeypatch.setattr("karat.nuggets.guess.calibrated.evidence.BATCH", 2)
+    monkeypatch.setattr("karat.nuggets.prediction.evidence.BATCH", 2)
     assert evidence(pool) == pytest.approx(whole)
 
 
@@ -316,9 +321,9 @@ def test_cross_validation_sees_no_label_of_the_fold(by: str) -> None:
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, by)
     like = Likeness(pool) if by == "system" else None
-    found = cross_validate(Folded(pool, labels, fold), X, like)
+    found = cross_validate(FoldedCells(pool, labels, fold), X, like)
     turned = np.where(fold == 2, 1 - labels, labels)
-    again = cross_validate(Folded(pool, turned, fold), X, like)
+    again = cross_validate(FoldedCells(pool, turned, fold), X, like)
     assert again.probabilities[fold == 2] == pytest.approx(found.probabilities[fold == 2])
     assert (again.carried == found.carried)[fold == 2].all()
     assert found.agreement.f > 0.85
@@ -330,7 +335,7 @@ def test_identical_responses_elsewhere_decide() -> None:
     twin = int(pool.starts[1])
     texts[twin] = texts[twin + 1].upper()
     pool = replace(pool, texts=tuple(texts))
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     found = cross_validate(cells, evidence(pool), Likeness(pool))
     mine, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
     assert found.known[mine].all()

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from oracles.nugget_formulas import score as formula
 
 from karat.errors import InputError
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import WordRecipe, smoothed_idf
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.scores.words import WordRecipe, smoothed_idf
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 WORDS = ["reactor", "built", "first", "chain", "neutrino", "named", "the", "it"]
 IDF = {word: 0.5 + k for k, word in enumerate(WORDS)}
@@ -98,7 +97,7 @@ def test_smoothed_idf_counts_responses_not_words() -> None:
 def test_many_responses_in_batches_score_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of([[[["first", "reactor"]], [["chain"]]]] * 3, [[["first"], ["chain", "it"]]] * 3)
     whole = ngram_scores(pool, Paper(2))
-    monkeypatch.setattr("karat.nuggets.guess.paper.classifier.BATCH", 1)
+    monkeypatch.setattr("karat.nuggets.prediction.paper.BATCH", 1)
     seen: list[tuple[int, int]] = []
     again = ngram_scores(
         pool, Paper(2), progress=lambda done, total, what: seen.append((done, total))

@@ -16,9 +16,9 @@ from nuggets.nugget_world import world
 import karat as kt
 from karat import registry
 from karat.errors import InputError
-from karat.nuggets.guess.classifiers import Auto, Calibrated, classifiers, parse_classifier
-from karat.nuggets.guess.paper.classifier import THRESHOLD_MODELS, Paper
-from karat.nuggets.guess.pool import Floats, Ints, Pool
+from karat.nuggets.prediction.paper import THRESHOLD_MODELS, Paper
+from karat.nuggets.prediction.pool import Floats, Ints, Pool
+from karat.nuggets.prediction.predictions import Calibrated, classifiers, parse_classifier
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress
 from karat.settings import NamedSettings, setting
@@ -38,8 +38,7 @@ paper = st.builds(
     threshold_model=st.sampled_from([*THRESHOLD_MODELS]),
     threshold=st.none() | st.floats(-1e9, 1e9),
     responses=st.booleans(),
-    idf=st.sampled_from(["pooled", "wordfreq", "corpus.txt"]),
-    idf_language=st.sampled_from(["en", "de"]),
+    idf=st.sampled_from(["pooled", "corpus.txt"]),
 )
 
 
@@ -53,8 +52,7 @@ def test_a_classifier_parses_back(one: Paper) -> None:
     ("text", "value"),
     [
         ("calibrated", Calibrated()),
-        ("calibrated:idf=wordfreq,idf_language=de", Calibrated("wordfreq", "de")),
-        ("auto:n=1", Auto(1)),
+        ("calibrated:idf=corpus.txt", Calibrated("corpus.txt")),
         (
             "paper:n=2,weight=idf,stem=porter,stop=en,normalised=yes,once=yes,threshold=0.4",
             Paper(2, "idf", "porter", "en", normalised=True, once=True, threshold=0.4),
@@ -75,7 +73,7 @@ def test_a_file_may_have_any_name() -> None:
     [
         (
             "papre",
-            "classifier 'papre': expected one of calibrated, paper, auto; did you mean paper",
+            "classifier 'papre': expected one of calibrated, paper; did you mean paper",
         ),
         ("paper:m=2", "paper has no setting 'm'"),
         ("paper:n=two", "paper: n=two: expected a whole number"),
@@ -120,7 +118,6 @@ def test_a_classifier_of_a_program_guesses() -> None:
     assert done.guesses is not None
     assert done.guesses.classifier == "length"
     assert done.guesses.carried[done.guesses.pool.cell_run == 5].all()
-    assert done.guesses.beside is not None
     assert f"|guess=length@{Length.__module__}:words=1,learned=160" in done.signature
     assert done.scored[5].intervals is not None  # from its errors on judged runs
 

@@ -12,20 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nuggets.nugget_world import world
 
-from karat.nuggets.guess.evaluation import Evaluation, evaluate
-from karat.nuggets.guess.labels import corrected_values
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.prediction.evaluation import Evaluation, evaluate
+from karat.nuggets.prediction.pool import corrected_labels, make_pool
 from karat.nuggets.scores.decisions import decide
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 QUESTION = Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))
 TEXTS, TAGS = ("x", "X ", "y"), ("r", "s", "")
 rows = st.lists(
     st.builds(
-        Judged,
+        JudgedResponse,
         st.just("q"),
         st.sampled_from(["a", "b"]),
         st.sampled_from(TEXTS),
@@ -38,7 +36,7 @@ rows = st.lists(
 )
 
 
-def best(judged: list[Judged], nugget: str, text: str, runs: tuple[str, ...]) -> float:
+def best(judged: list[JudgedResponse], nugget: str, text: str, runs: tuple[str, ...]) -> float:
     """The highest value of some words in some runs; NaN where there is none."""
     values = [
         row.value
@@ -50,10 +48,10 @@ def best(judged: list[Judged], nugget: str, text: str, runs: tuple[str, ...]) ->
 
 @given(rows, st.sampled_from([None, *TAGS]))
 def test_of_identical_responses_the_best_counts_or_ones_own(
-    judged: list[Judged], own: str | None
+    judged: list[JudgedResponse], own: str | None
 ) -> None:
     responses = [Response("x"), Response("y")]
-    found = decide(QUESTION, responses, Judgements(tuple(judged)), own=own)
+    found = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
     wanted = []
     for response in responses:
         for nugget in QUESTION.nuggets:
@@ -65,9 +63,9 @@ def test_of_identical_responses_the_best_counts_or_ones_own(
 
 
 @given(rows)
-def test_corrected_values(judged: list[Judged]) -> None:
+def test_corrected_values(judged: list[JudgedResponse]) -> None:
     runs = [make_run(tag, [("q", Response(t)) for t in TEXTS]) for tag in ("r", "s")]
-    found = corrected_values(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
+    found = corrected_labels(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
     wanted = [best(judged, nugget, text, TAGS) for text in ("x", "x", "y") for nugget in "ab"]
     assert found == pytest.approx(wanted * 2, nan_ok=True)
 

@@ -6,16 +6,21 @@ import math
 from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 from nuggets.nugget_world import world
 from scipy import stats
 
 import karat as kt
-from karat.nuggets.intervals.intervals import RunIntervals
+from karat.nuggets.prediction.intervals import RunIntervals
 from karat.nuggets.results.scoring import ScoredRun
-from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.scores.official import Counts, Official, QuestionScore, measure, total
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.scores.official import (
+    NuggetStats,
+    Official,
+    QuestionScore,
+    mean_shares,
+)
+from karat.nuggets.sets.keys_and_runs import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
@@ -33,13 +38,17 @@ def student(values: list[float]) -> tuple[float, float]:
     return max(0.0, found.low), min(1.0, found.high)
 
 
-def counts(row: QuestionScore) -> Counts:
-    return Counts(row.vital_returned, row.vital, row.allowance, row.length)
+def counts(row: QuestionScore) -> tuple[float, ...]:
+    return row.vital_returned, row.vital, row.allowance, row.length
 
 
-def jackknife(rows: list[Counts], beta: float) -> list[float]:
-    whole, n = measure(total(rows), beta).f, len(rows)
-    without = [measure(total(rows[:k] + rows[k + 1 :]), beta).f for k in range(n)]
+def summed_f(rows: list[tuple[float, ...]], beta: float) -> float:
+    return float(NuggetStats(*(np.array(sum(part)) for part in zip(*rows, strict=True))).f(beta))
+
+
+def jackknife(rows: list[tuple[float, ...]], beta: float) -> list[float]:
+    whole, n = summed_f(rows, beta), len(rows)
+    without = [summed_f(rows[:k] + rows[k + 1 :], beta) for k in range(n)]
     return [n * whole - (n - 1) * other for other in without]
 
 

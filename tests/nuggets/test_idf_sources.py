@@ -1,21 +1,18 @@
-"""Sources of idf: the responses, a corpus, wordfreq; for classifiers and for Pourpre."""
+"""Sources of idf: the responses or a corpus; for classifiers and for Pourpre."""
 
 from __future__ import annotations
 
 import math
 import os
-import sys
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
 import karat as kt
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import WordRecipe, smoothed_idf
-from karat.nuggets.scores.idf_sources import Corpus, IdfSource
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.scores.words import Corpus, IdfSource, WordRecipe, smoothed_idf
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 RUN = make_run("r", [("q", Response("Reactors, a reactor!")), ("q", Response("The reactor."))])
 WORDS = ["reactor", "the", "unheard"]
@@ -49,18 +46,6 @@ def test_settings_that_do_not_matter_are_not_counted_anew() -> None:
     assert source.of_classifier(one, WordRecipe("english")) is not first
 
 
-def test_a_stem_is_as_frequent_as_its_words_together() -> None:
-    import wordfreq
-
-    source, one = IdfSource("wordfreq"), pool()
-    plain = source.of_classifier(one, WordRecipe())(["reactor", "unheard"])
-    assert plain[0] == pytest.approx(-math.log(wordfreq.word_frequency("reactor", "en")))
-    assert plain[1] == pytest.approx(-math.log(1e-8))
-    (stem,) = source.of_classifier(one, WordRecipe("english"))(["reactor"])
-    both = sum(wordfreq.word_frequency(word, "en") for word in ("reactor", "reactors"))
-    assert stem == pytest.approx(-math.log(both))
-
-
 def test_a_pipe_is_read_once_for_all(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("the reactors\nthe\n")
     os.mkfifo(tmp_path / "pipe")
@@ -83,8 +68,6 @@ def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:
     assert corpus(["reactor", "the"]).tolist() == pytest.approx([math.log(2), 0])
     pooled = IdfSource().of_words([RUN], "porter")
     assert pooled(["reactors", "the"]).tolist() == pytest.approx([0, math.log(2)])
-    the, reactor = IdfSource("wordfreq", "de").of_words([RUN], "none")(["der", "reaktor"]).tolist()
-    assert the < reactor
 
 
 def test_a_corpus_is_read_in_pieces(tmp_path: Path) -> None:
@@ -97,15 +80,10 @@ def test_a_corpus_is_read_in_pieces(tmp_path: Path) -> None:
     assert found[5:5] == []
 
 
-def test_what_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_source(tmp_path: Path) -> None:
     with pytest.raises(kt.InputError, match="No such file"):
         IdfSource(str(tmp_path / "nothing")).check()
     (tmp_path / "empty").write_text("")
     with pytest.raises(kt.InputError, match="is empty: expected one segment a line"):
         IdfSource(str(tmp_path / "empty")).check()
-    with pytest.raises(kt.InputError, match="no language 'xx'"):
-        IdfSource("wordfreq", "xx").check()
     IdfSource().check()
-    monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(kt.MissingExtra, match=r"pip install 'karat\[wordfreq\]'"):
-        IdfSource("wordfreq").check()

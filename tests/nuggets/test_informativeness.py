@@ -10,14 +10,11 @@ from nuggets.nugget_world import pooled
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.classifiers import parse_classifier
-from karat.nuggets.guess.folds import folds
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import folds, make_pool, run_labels
+from karat.nuggets.prediction.predictions import parse_classifier
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 KEY = make_key(
     [
@@ -35,7 +32,7 @@ SAID = {"first": "a red fox ran", "second": "fox and hen", "third": "red red fox
 POOL = make_pool(KEY, [make_run(tag, [("birds", Response(text))]) for tag, text in SAID.items()])
 JUDGED = Judgements(
     tuple(
-        Judged("birds", nugget, SAID[tag], value, tag)
+        JudgedResponse("birds", nugget, SAID[tag], value, tag)
         for tag, nugget, value in (
             ("first", "fox", 1.0),
             ("first", "hen", 0.0),
@@ -50,7 +47,7 @@ JUDGED = Judgements(
 
 def scores(informativeness: str) -> list[list[float]]:
     rule = Paper(1, "count", informativeness=informativeness)
-    labels, fold = own_values(POOL, JUDGED), folds(POOL, "system")
+    labels, fold = run_labels(POOL, JUDGED), folds(POOL, "system")
     found: list[list[float]] = rule.scores(POOL, labels, fold).reshape(3, 3).tolist()
     return found
 
@@ -109,7 +106,6 @@ def test_the_preset_is_the_papers_form() -> None:
     assert printed == Paper(**form, informativeness="responses")
     assert str(printed) == "paper:informativeness=responses"
     assert parse_classifier("paper:preset=paper,n=1") == Paper(1, informativeness="responses")
-    assert str(parse_classifier("auto:preset=paper")) == "auto:informativeness=responses"
     with pytest.raises(InputError, match="paper: no preset 'pourpre'; there is paper"):
         parse_classifier("paper:preset=pourpre")
     found = kt.score_nuggets(kt.load_nuggets("demo-nuggets"), classifier="paper:preset=paper")

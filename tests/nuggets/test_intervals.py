@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.nuggets.intervals.intervals import (
-    Errors,
+from karat.nuggets.prediction.intervals import (
+    ScoreErrors,
     score_errors,
     score_interval,
 )
@@ -39,7 +39,7 @@ def test_errors_are_taken_apart() -> None:
 
 
 def test_the_formula() -> None:
-    errors = Errors(0.02, 0.0004, 0.01, 21)
+    errors = ScoreErrors(0.02, 0.0004, 0.01, 21)
     a = np.array([0.2, 0.5, 0.3, 0.6])
     found = score_interval(a, errors, 8)
     guessing = (0.0004 + 0.01 / 8) * 22 / 21
@@ -52,7 +52,7 @@ def test_the_formula() -> None:
 
 
 def test_more_questions_to_come_make_it_wider() -> None:
-    errors = Errors(0.0, 0.0001, 0.001, 30)
+    errors = ScoreErrors(0.0, 0.0001, 0.001, 30)
     a = np.linspace(0.2, 0.7, 10)
     widths = [score_interval(a, errors, population).width for population in (10, 20, 100, inf)]
     assert widths == sorted(widths)
@@ -60,7 +60,7 @@ def test_more_questions_to_come_make_it_wider() -> None:
 
 
 def test_bounds_are_scores() -> None:
-    found = score_interval(np.array([0.0, 0.1]), Errors(0.0, 0.1, 0.1, 9))
+    found = score_interval(np.array([0.0, 0.1]), ScoreErrors(0.0, 0.1, 0.1, 9))
     assert found.low == 0
     assert found.high <= 1
 
@@ -83,6 +83,6 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="1 runs were judged on two questions or more"):
         score_errors(np.ones((1, 3)), np.ones((1, 3)))
     with pytest.raises(InputError, match="0 questions: expected at least 2"):
-        score_interval(np.zeros(0), Errors(0, 0, 0, 5))
+        score_interval(np.zeros(0), ScoreErrors(0, 0, 0, 5))
     with pytest.raises(InputError, match="population=1: expected at least the 2 questions"):
-        score_interval(np.ones(2), Errors(0, 0, 0, 5), 1)
+        score_interval(np.ones(2), ScoreErrors(0, 0, 0, 5), 1)

@@ -66,7 +66,7 @@ def test_scores_of_runs_by_both() -> None:
     found, how = kt.agree_nuggets(SET, other(), 2.0), Official(2.0)
     for run in RUNS:
         both = [
-            how.score(run, KEY, decide_run(run, KEY, judged, own=run.tag))
+            how.score(run, KEY, decide_run(run, KEY, judged, run_tag=run.tag))
             for judged in (JUDGED, other())
         ]
         for kind in ("micro", "macro"):

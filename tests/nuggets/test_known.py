@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction.pool import (
+    Pool,
+    assign_runs,
+    corrected_labels,
+    make_pool,
+    run_labels,
+    strict_labels,
+)
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 KEY = make_key([Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))])
 
@@ -18,74 +23,75 @@ def pool(**runs: list[str]) -> Pool:
     return make_pool(KEY, made)
 
 
-def told(*rows: Judged) -> Judgements:
+def told(*rows: JudgedResponse) -> Judgements:
     return Judgements(rows)
 
 
 def test_a_response_is_known_by_its_words() -> None:
     mine = pool(new=["The  FIRST", "other words"])
     rows = told(
-        Judged("q", "a", "the first", 0.0, "new"), Judged("q", "b", "the first", 0.5, "new")
+        JudgedResponse("q", "a", "the first", 0.0, "new"),
+        JudgedResponse("q", "b", "the first", 0.5, "new"),
     )
-    for values in (own_values(mine, rows), corrected_values(mine, rows)):
+    for values in (run_labels(mine, rows), corrected_labels(mine, rows)):
         np.testing.assert_array_equal(values, [0, 0.5, np.nan, np.nan])
 
 
 def test_of_contradicting_judgements_the_favourable_counts() -> None:
-    rows = told(Judged("q", "a", "x", 1.0, "r"), Judged("q", "a", "X", 0.0, "r"))
+    rows = told(JudgedResponse("q", "a", "x", 1.0, "r"), JudgedResponse("q", "a", "X", 0.0, "r"))
     for both in (rows, Judgements(rows.rows[::-1])):
-        np.testing.assert_array_equal(own_values(pool(r=["x"]), both), [1, np.nan])
+        np.testing.assert_array_equal(run_labels(pool(r=["x"]), both), [1, np.nan])
 
 
 def test_what_others_said_of_the_same_words_counts_only_if_corrected() -> None:
-    rows = told(Judged("q", "a", "x", 0.0, "r"), Judged("q", "a", "x", 1.0, "s"))
+    rows = told(JudgedResponse("q", "a", "x", 0.0, "r"), JudgedResponse("q", "a", "x", 1.0, "s"))
     mine = pool(r=["x"], s=["x"], t=["x"])
-    np.testing.assert_array_equal(own_values(mine, rows)[::2], [0, 1, np.nan])
-    np.testing.assert_array_equal(corrected_values(mine, rows)[::2], [1, 1, 1])
+    np.testing.assert_array_equal(run_labels(mine, rows)[::2], [0, 1, np.nan])
+    np.testing.assert_array_equal(corrected_labels(mine, rows)[::2], [1, 1, 1])
 
 
 def test_silence_says_nothing() -> None:
-    rows = told(Judged("q", "a", "x", 1.0, "old"))
+    rows = told(JudgedResponse("q", "a", "x", 1.0, "old"))
     mine = pool(old=["x", "y"])
-    for values in (own_values(mine, rows), corrected_values(mine, rows)):
+    for values in (run_labels(mine, rows), corrected_labels(mine, rows)):
         np.testing.assert_array_equal(values, [1, np.nan, np.nan, np.nan])
 
 
 def test_the_same_words_twice_in_a_run_are_judged_once() -> None:
-    rows = told(Judged("q", "b", "x", 1.0, "r"))
-    np.testing.assert_array_equal(own_values(pool(r=["x", "X"]), rows)[1::2], [1, 1])
+    rows = told(JudgedResponse("q", "b", "x", 1.0, "r"))
+    np.testing.assert_array_equal(run_labels(pool(r=["x", "X"]), rows)[1::2], [1, 1])
 
 
 def test_rows_about_other_things_are_passed_over() -> None:
     rows = told(
-        Judged("q", "a", "x", 1.0),
-        Judged("q", "a", "x", 1.0, "other"),
-        Judged("q", "c", "x", 1.0, "r"),
-        Judged("p", "a", "x", 1.0, "r"),
-        Judged("q", "a", "y", 1.0, "r"),
+        JudgedResponse("q", "a", "x", 1.0),
+        JudgedResponse("q", "a", "x", 1.0, "other"),
+        JudgedResponse("q", "c", "x", 1.0, "r"),
+        JudgedResponse("p", "a", "x", 1.0, "r"),
+        JudgedResponse("q", "a", "y", 1.0, "r"),
     )
-    assert np.isnan(own_values(pool(r=["x"]), rows)).all()
+    assert np.isnan(run_labels(pool(r=["x"]), rows)).all()
 
 
 def test_strictly_support_in_part_is_none() -> None:
-    found = strictly(np.array([0.0, 0.5, 1.0, np.nan]))
+    found = strict_labels(np.array([0.0, 0.5, 1.0, np.nan]))
     np.testing.assert_array_equal(found, [0, 0, 1, np.nan])
 
 
 def test_an_empty_pool_has_no_cells() -> None:
-    assert own_values(pool(new=[]), told()).size == corrected_values(pool(new=[]), told()).size == 0
+    assert run_labels(pool(new=[]), told()).size == corrected_labels(pool(new=[]), told()).size == 0
 
 
 def test_a_judgement_that_names_no_run_is_of_every_run_with_its_words() -> None:
     runs = [make_run(tag, [("q", Response(text))]) for tag, text in (("r", "X  y"), ("s", "z"))]
     named = {run.tag: run for run in runs}
-    rows = told(Judged("q", "a", "x y", 1.0), Judged("q", "b", "gone", 0.0))
-    found = of_runs(rows, named)
+    rows = told(JudgedResponse("q", "a", "x y", 1.0), JudgedResponse("q", "b", "gone", 0.0))
+    found = assign_runs(rows, named)
     assert [(row.nugget, row.run) for row in found.rows] == [("a", "r"), ("b", "")]
     np.testing.assert_array_equal(
-        own_values(make_pool(KEY, runs), found), [1, np.nan, np.nan, np.nan]
+        run_labels(make_pool(KEY, runs), found), [1, np.nan, np.nan, np.nan]
     )
-    both = of_runs(rows, {**named, "t": make_run("t", [("q", Response("x Y"))])})
+    both = assign_runs(rows, {**named, "t": make_run("t", [("q", Response("x Y"))])})
     assert [row.run for row in both.rows] == ["r", "t", ""]
-    whole = told(Judged("q", "a", "x y", 1.0, "r"))
-    assert of_runs(whole, named) is whole
+    whole = told(JudgedResponse("q", "a", "x y", 1.0, "r"))
+    assert assign_runs(whole, named) is whole

@@ -11,31 +11,33 @@ import pytest
 from nuggets.nugget_world import pooled, world
 
 import karat as kt
-from karat.nuggets.guess.calibrated import batches
-from karat.nuggets.guess.calibrated import classifier as held_out
-from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
-from karat.nuggets.guess.calibrated.classifier import (
+from karat.nuggets.prediction import calibrated
+from karat.nuggets.prediction import calibrated as held_out
+from karat.nuggets.prediction.calibrated import (
+    FOLDS,
+    RIDGE,
     cross_validate,
     fit_calibrated,
+    fit_logistic,
     hold_out,
+    run_folds,
     without_folds,
 )
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.calibrated.logistic import RIDGE, fit_logistic
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.intervals.expected_scores import returned
-from karat.nuggets.intervals.intervals import Errors, ScoreInterval
-from karat.nuggets.intervals.measured_errors import Measured, label_noise
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import (
+    MeasuredErrors,
+    ScoreErrors,
+    ScoreInterval,
+    label_noise,
+)
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import FoldedCells, folds, make_pool
+from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import Official, mean_shares, pool_stats, score_shares
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run
 
 HOWS = [Official(), Official(beta=1.0, strict=True), Official(beta=5.0)]
 
@@ -53,25 +55,25 @@ def mixed_key():
 
 @pytest.mark.parametrize("how", HOWS)
 def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
-    from karat.nuggets.guess.labels import own_values
+    from karat.nuggets.prediction.pool import run_labels
 
     key, runs, judged = mixed_key()
     runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
     pool = make_pool(key, runs)
-    labels = own_values(pool, judged)
-    found = returned(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
+    labels = run_labels(pool, judged)
+    found = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
     for k, run in enumerate(runs):
         wanted = how.score(run, key, decide_run(run, key, judged))
         f = {q: x for q, x in zip(key.questions, found.f(how.beta)[k], strict=True) if q != "q2"}
         assert list(f.values()) == pytest.approx([row.f for row in wanted.questions])
-        assert found.summed().f(how.beta)[k] == pytest.approx(wanted.micro.f)
+        assert found.sums().f(how.beta)[k] == pytest.approx(wanted.micro.f)
         assert np.isnan(found.f(how.beta)[k, 2])
 
 
 def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, labels, _ = pooled(questions=20, runs=8)
     X, fold, near = evidence(pool), folds(pool, "system"), Likeness(pool)
-    cells = Folded(pool, labels, fold)
+    cells = FoldedCells(pool, labels, fold)
     exact = cross_validate(cells, X, near)
     assert hold_out(cells, X, near).probabilities.tolist() == (
         exact.probabilities.tolist()
@@ -88,7 +90,7 @@ def test_a_step_leaves_the_fold_out() -> None:
     pool, labels, _ = pooled()
     X, fold = evidence(pool), folds(pool, "system")
     model = fit_calibrated(X, labels)
-    found = without_folds(model, X, Folded(pool, labels, fold), RIDGE)
+    found = without_folds(model, X, FoldedCells(pool, labels, fold), RIDGE)
     for k in (1, 4):
         kept = fold != k
         alone = fit_logistic(X[kept], labels[kept] > 0).probabilities(X[~kept])
@@ -111,22 +113,22 @@ def test_doubt_is_noise_beside_wrong_guesses() -> None:
     yes = labels > 0
     wrong = yes.copy()
     wrong[: len(wrong) // 2] ^= True
-    assert Measured(pool, labels, wrong, labels).doubt() == pytest.approx(0.2)
-    assert Measured(pool, labels, yes, labels).doubt() == 1.0
+    assert MeasuredErrors(pool, labels, wrong, labels).doubt() == pytest.approx(0.2)
+    assert MeasuredErrors(pool, labels, yes, labels).doubt() == 1.0
 
 
 def test_errors_shrink_with_what_is_in_doubt() -> None:
-    errors = Errors(0.02, 0.0004, 0.01, 9)
+    errors = ScoreErrors(0.02, 0.0004, 0.01, 9)
     assert errors.scaled(1, 1, 1) == errors
     assert errors.scaled(0.5, 0.6, 0.5) == pytest.approx((0.005, 0.000036, 0.003, 9))
 
 
 def test_errors_of_whole_runs_are_split_as_those_of_questions() -> None:
-    errors = Errors(0.02, 0.0004, 0.012, 9)
+    errors = ScoreErrors(0.02, 0.0004, 0.012, 9)
     assert errors.chance(10) == pytest.approx(0.75)
-    whole = Errors(0.01, 0.002, 0.0, 9).split(0.75)
+    whole = ScoreErrors(0.01, 0.002, 0.0, 9).split(0.75)
     assert whole == pytest.approx((0.01, 0.0005, 0.0015, 9))
-    assert Errors(0.0, 0.0, 0.0, 9).chance(10) == 0
+    assert ScoreErrors(0.0, 0.0, 0.0, 9).chance(10) == 0
 
 
 def test_an_interval_can_be_made_to_hold_a_score() -> None:
@@ -144,7 +146,7 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
     key, runs, judged = world(questions=8, runs=6)
     twin = replace(runs[4], tag="twin")
     nuggets = nugget_set(key, [*runs, twin], judged.rows)
-    found = nuggeteer(nuggets)
+    found = predict_support(nuggets)
     own, borrowed = (
         found.intervals(run, decide_run(run, key, nuggets.judgements, found.guess(run.tag)), HOW)
         for run in (runs[4], twin)
@@ -160,10 +162,10 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
 def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, judged = world(questions=8, runs=6)
     nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
-    whole = nuggeteer(nuggets, measured=False)
-    monkeypatch.setattr(batches, "SMALL", 10)
-    monkeypatch.setattr(batches, "MOST", 5)
-    parts = nuggeteer(nuggets, measured=False)
+    whole = predict_support(nuggets)
+    monkeypatch.setattr(calibrated, "SMALL", 10)
+    monkeypatch.setattr(calibrated, "MOST", 5)
+    parts = predict_support(nuggets)
     mine = whole.pool.cell_run == 0
     assert parts.probabilities[mine] == pytest.approx(whole.probabilities[mine], abs=0.03)
     assert parts.probabilities.shape == whole.probabilities.shape
@@ -171,9 +173,9 @@ def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatc
 
 def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, _ = world(questions=8, runs=6)
-    whole = nuggeteer(nugget_set(key, runs, ()))
-    monkeypatch.setattr(batches, "MOST", 7)
-    assert nuggeteer(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
+    whole = predict_support(nugget_set(key, runs, ()))
+    monkeypatch.setattr(calibrated, "MOST", 7)
+    assert predict_support(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
         whole.probabilities.tolist()
     )
 
@@ -206,7 +208,7 @@ def test_what_is_shown_lies_inside_its_interval(karat_data: Path) -> None:
     whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
     out = [tag for k, tag in enumerate(whole.runs) if k % 3 == 0]
     nuggets = replace(whole, judgements=whole.judgements.without(out))
-    found = nuggeteer(nuggets)
+    found = predict_support(nuggets)
     assert found.learned > held_out.EXACT
     for tag, run in whole.runs.items():
         decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))

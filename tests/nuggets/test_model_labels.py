@@ -10,13 +10,12 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.model_labels import Heard, ModelJudge
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.intervals.intervals import AllErrors, Errors
+from karat.nuggets.prediction.intervals import RunErrors, ScoreErrors
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import run_labels
+from karat.nuggets.prediction.predictions import ModelAdjustment, ModelJudge, predict_support
 from karat.nuggets.results.scoring import NuggetScoring
-from karat.nuggets.sets.judgements import Judged, Judgements
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=6, runs=8, seed=3)
@@ -24,7 +23,9 @@ OPEN = {"run3", "run6"}
 PEOPLE = tuple(row for row in JUDGED.rows if row.run not in OPEN)
 
 
-def model(right: float, rows: tuple[Judged, ...] = JUDGED.rows) -> tuple[Judged, ...]:
+def model(
+    right: float, rows: tuple[JudgedResponse, ...] = JUDGED.rows
+) -> tuple[JudgedResponse, ...]:
     """The labels of a model that is right so often, whatever the nugget."""
     rng = np.random.default_rng(11)
     hits = rng.random(len(rows)) < right
@@ -34,7 +35,7 @@ def model(right: float, rows: tuple[Judged, ...] = JUDGED.rows) -> tuple[Judged,
     )
 
 
-def told(*rows: Judged) -> NuggetSet:
+def told(*rows: JudgedResponse) -> NuggetSet:
     runs = MappingProxyType({run.tag: run for run in RUNS})
     return NuggetSet("world", KEY, runs, Judgements(rows))
 
@@ -53,13 +54,13 @@ def wrong(done: NuggetScoring) -> float:
     """The mean squared error of probabilities of the runs that nobody judged."""
     found = done.guesses
     assert found is not None
-    truth = own_values(found.pool, JUDGED)
+    truth = run_labels(found.pool, JUDGED)
     mine = np.isin(np.array(found.pool.runs)[found.pool.cell_run], [*OPEN])
     return float(((found.probabilities - truth)[mine] ** 2).mean())
 
 
-def heard(*rows: Judged, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
-    found = nuggeteer(told(*rows), rule=rule).heard
+def heard(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
+    found = predict_support(told(*rows), classifier=rule).heard
     assert found is not None
     return found.models
 
@@ -97,7 +98,7 @@ def test_judged_runs_are_scored_by_people_alone() -> None:
 
 
 def test_a_model_that_guesses_is_hardly_listened_to() -> None:
-    noisy, before = nuggeteer(told(*PEOPLE, *model(0.5))), plain().guesses
+    noisy, before = predict_support(told(*PEOPLE, *model(0.5))), plain().guesses
     assert noisy.heard is not None
     assert before is not None
     assert np.abs(before.probabilities - noisy.probabilities).mean() < 0.05
@@ -131,7 +132,7 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
 def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
     """The built-in classifier guesses; its errors serve for lack of measured ones."""
     rows = (*PEOPLE[:60], *model(1.0))
-    found = nuggeteer(told(*rows))
+    found = predict_support(told(*rows))
     assert (found.learned, found.measured) == (0, None)
     (judge,) = heard(*rows)
     assert judge.used
@@ -146,10 +147,10 @@ def test_the_papers_classifier_is_helped_too() -> None:
 
 
 def test_errors_lie_between_those_with_and_without_help() -> None:
-    plain = AllErrors(*[Errors(0.1, 0.2, 0.4, 7)] * 3)
-    with_help = AllErrors(*[Errors(0.0, 0.1, 0.2, 7)] * 3)
+    plain = RunErrors(*[ScoreErrors(0.1, 0.2, 0.4, 7)] * 3)
+    with_help = RunErrors(*[ScoreErrors(0.0, 0.1, 0.2, 7)] * 3)
     nothing = np.zeros(0)
-    some = Heard(nothing, nothing > 0, nothing > 0, (), None, 0.5)
+    some = ModelAdjustment(nothing, nothing > 0, nothing > 0, (), None, 0.5)
     assert some.errors(plain, with_help, 0.0) == plain
     assert some.errors(plain, with_help, 0.25).share == pytest.approx((0.05, 0.15, 0.3, 7))
     assert some.errors(plain, with_help, 0.9) == with_help

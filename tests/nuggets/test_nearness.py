@@ -10,11 +10,10 @@ from nugget_world import world
 from oracles.nugget_nearness_loops import near
 
 from karat import _kernel
-from karat.nuggets.guess.calibrated import likeness as likenesses
-from karat.nuggets.guess.calibrated.likeness import Likeness
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction import likeness as likenesses
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import make_pool
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 sentence = st.lists(st.integers(0, 4), max_size=5)
 answer = st.lists(sentence, max_size=3)

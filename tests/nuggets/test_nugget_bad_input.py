@@ -10,9 +10,8 @@ import pytest
 import karat as kt
 from karat.evalset.reading import Reading
 from karat.nuggets.formats.loading import KNOWN, read_nuggets
-from karat.nuggets.sets.draft import NuggetDraft
-from karat.nuggets.sets.keys import Nugget
-from karat.nuggets.sets.nugget_set import remarks
+from karat.nuggets.sets.keys_and_runs import Nugget
+from karat.nuggets.sets.nugget_set import NuggetDraft, remarks
 
 KEY = "q1 1 vital a fact\nq1 2 okay another\n"
 GOOD = {"id": "1", "importance": "vital", "descriptions": ["a"]}

@@ -13,20 +13,26 @@ from oracles import nugget_loops
 
 from karat.nuggets.results.changes import KINDS, NuggetChanges
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.scores.official import Official, score_shares
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run, make_run
 
 Matrix = list[list[float | None]]
 
 
-def decided(matrix: Matrix, nuggets: int) -> Decided:
+def decided(matrix: Matrix, nuggets: int) -> AnswerDecisions:
     """All that is decided was judged."""
     values = np.array(matrix, dtype=np.float64).reshape(-1, nuggets)
-    return Decided(values, ~np.isnan(values))
+    return AnswerDecisions(values, ~np.isnan(values))
 
 
 def run(tag: str, sizes: dict[str, int]) -> Run:
@@ -35,7 +41,7 @@ def run(tag: str, sizes: dict[str, int]) -> Run:
 
 
 def compare(
-    key: Key, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
+    key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
 ) -> NuggetChanges:
     scored = []
     for tag, found in (("old", old), ("new", new)):
@@ -51,7 +57,7 @@ VALUES = st.sampled_from([None, 0.0, 0.5, 1.0])
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Key, dict[str, Matrix], dict[str, Matrix]]:
+def cases(draw: st.DrawFn) -> tuple[NuggetKey, dict[str, Matrix], dict[str, Matrix]]:
     """Up to three questions, and what two versions carry."""
     questions, both = [], ({}, {})
     for id in "abc"[: draw(st.integers(1, 3))]:
@@ -67,7 +73,7 @@ def cases(draw: st.DrawFn) -> tuple[Key, dict[str, Matrix], dict[str, Matrix]]:
 
 @given(cases(), st.booleans())
 def test_changes_are_those_of_loops(
-    case: tuple[Key, dict[str, Matrix], dict[str, Matrix]], strict: bool
+    case: tuple[NuggetKey, dict[str, Matrix], dict[str, Matrix]], strict: bool
 ) -> None:
     key, old, new = case
     found = compare(key, old, new, Official(strict=strict))

@@ -17,22 +17,21 @@ from nugget_world import world
 
 import karat as kt
 from karat.arrays import Floats
-from karat.nuggets.estimation.judges import question_judges
-from karat.nuggets.estimation.question_samples import (
+from karat.nuggets.estimation import (
     QuestionScores,
+    question_judges,
     question_scores,
     read_question_draws,
     sample_of_questions,
 )
-from karat.nuggets.intervals.other_runs import other_runs_tell
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.idf_sources import IdfSource
-from karat.nuggets.scores.nugget_shares import score_shares
+from karat.nuggets.prediction.intervals import other_runs_tell
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.scores.official import score_shares
 from karat.nuggets.scores.pourpre import Pourpre
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.scores.words import IdfSource
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 HOW = kt.Official()
 ODD = {f"q{q}" for q in range(1, 24, 2)}
@@ -40,7 +39,7 @@ ODD = {f"q{q}" for q in range(1, 24, 2)}
 
 
 def a_set(
-    judged: Callable[[Judged], bool] = lambda row: row.question in ODD,
+    judged: Callable[[JudgedResponse], bool] = lambda row: row.question in ODD,
     okay: int = 1,
     questions: int = 24,
 ) -> NuggetSet:
@@ -67,7 +66,7 @@ def with_model(nuggets: NuggetSet, without: Collection[tuple[str, str]] = ()) ->
                 if nugget.id != "n0" or (tag, id) not in without:
                     said = float(nugget.descriptions[0].split()[0] in response.text)
                     rows.append(
-                        Judged(id, nugget.id, response.text, said, tag, "gpt", kind="model")
+                        JudgedResponse(id, nugget.id, response.text, said, tag, "gpt", kind="model")
                     )
     kept = nuggets.judgements
     return replace(nuggets, judgements=kept.with_rows((*kept.rows, *rows)))
@@ -167,9 +166,9 @@ def test_values_of_judges_do_not_depend_on_judgements(judge: str, dimension: str
 # ---------------------------------------------------------------------------- what is judged
 
 
-def decided(*rows: list[float]) -> Decided:
+def decided(*rows: list[float]) -> AnswerDecisions:
     table = np.array(rows)
-    return Decided(table, ~np.isnan(table))
+    return AnswerDecisions(table, ~np.isnan(table))
 
 
 def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
@@ -178,7 +177,7 @@ def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
     assert decided([1, 0], [nan, 0]).whole  # carried in full, whatever the other response has
     assert not decided([0.5, 0], [nan, 0]).whole
     assert not decided([0, 0], [nan, 0]).whole
-    assert Decided(np.zeros((0, 2)), np.zeros((0, 2), bool)).whole
+    assert AnswerDecisions(np.zeros((0, 2)), np.zeros((0, 2), bool)).whole
 
 
 def test_a_question_without_a_response_is_judged_where_others_are() -> None:
@@ -257,7 +256,9 @@ def test_scores_warn_of_questions_that_nobody_judged() -> None:
         lambda row: False,  # intervals do not come from measured errors
     ],
 )
-def test_scores_without_such_questions_do_not_warn(judged: Callable[[Judged], bool]) -> None:
+def test_scores_without_such_questions_do_not_warn(
+    judged: Callable[[JudgedResponse], bool],
+) -> None:
     found = kt.score_nuggets(a_set(judged, questions=12))
     assert not any(note.startswith("Warning:") for note in found.notes)
     quoted = kt.score_nuggets(a_set(judged, questions=12).select("run2"))
@@ -336,7 +337,7 @@ def test_differences_by_two_methods_have_both_errors() -> None:
     [lambda row: row.question in ODD, lambda row: row.run != "run3" or row.question in ODD],
     ids=["questions", "a run"],
 )
-def test_interval_p_and_verdict_agree(judged: Callable[[Judged], bool]) -> None:
+def test_interval_p_and_verdict_agree(judged: Callable[[JudgedResponse], bool]) -> None:
     verdicts: set[str] = set()
     for correction in ("none", "holm"):
         for one in kt.estimate(a_set(judged), "A", correction=correction).differences:
@@ -440,7 +441,10 @@ def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, told: s
         ({"exclude": [f"run{k}" for k in range(8)]}, "all runs are left out"),
         ({"baseline": "run9"}, "world has no run 'run9'"),
         ({"strict": True}, "^setting 'strict' of estimate: expected one of population, unit, "),
-        ({"howe": HOW}, r"^setting 'howe' of estimate: expected .*; did you mean how\?$"),
+        (
+            {"offical": HOW},
+            r"^setting 'offical' of estimate: expected .*; did you mean official\?$",
+        ),
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],
 )
@@ -485,7 +489,10 @@ def test_a_small_set_by_hand() -> None:
     key = make_key(Question(f"q{k}", (Nugget("n", (f"fact{k}",)),)) for k in range(12))
     said = [(f"q{k}", Response(f"fact{k}" if k % 2 else f"other{k}")) for k in range(12)]
     run = make_run("mine", said)
-    rows = [Judged(id, "n", one.text, float("fact" in one.text), "mine") for id, one in said[:10]]
+    rows = [
+        JudgedResponse(id, "n", one.text, float("fact" in one.text), "mine")
+        for id, one in said[:10]
+    ]
     nuggets = NuggetSet("small", key, {"mine": run}, Judgements(tuple(rows)))
     found: QuestionScores = question_scores(nuggets, "A", HOW)
     assert np.nan_to_num(found.values, nan=-1).tolist() == [[0, 1] * 5 + [-1, -1]]

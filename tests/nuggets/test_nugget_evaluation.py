@@ -11,13 +11,12 @@ import pytest
 from nuggets.nugget_world import world
 
 from karat.errors import InputError
-from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool
+from karat.nuggets.prediction.evaluation import Evaluation, evaluate, judged_pool
 from karat.nuggets.report.evaluation import evaluation_document
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.sets.keys_and_runs import Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 from karat.report.render.renderers import render
 
 KEY, RUNS, JUDGED = world(questions=4, runs=4)

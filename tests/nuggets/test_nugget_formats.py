@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 import karat as kt
 from karat.cli.main import main
 from karat.nuggets.formats.loading import FORMATS, KNOWN, detect
-from karat.nuggets.formats.trec import key_lines, run_lines
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.formats.text_files import key_lines, run_lines
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, Run, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Response, Run, make_run
 
 WRITTEN = [name for name in FORMATS if FORMATS[name].writer]
 KEY = "q1 1 vital a fact\nq1 2 okay\tanother  fact \n\nq2 a VITAL 425 young women\n"
@@ -136,7 +135,9 @@ def test_json_lines_in_any_order(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     found = kt.load_nuggets(path)
     assert found.runs == {"A": Run("A", {"q": (Response("r", "d"),)}, "I")}
-    assert found.judgements.rows == (Judged("q", "1", "r", 0.5, "", "J", f"{path}, line 1"),)
+    assert found.judgements.rows == (
+        JudgedResponse("q", "1", "r", 0.5, "", "J", f"{path}, line 1"),
+    )
     assert found.key.questions["q"].vital == ()
 
 
@@ -281,7 +282,9 @@ def nugget_sets(draw: st.DrawFn, one_response: bool = False) -> NuggetSet:
 
 
 @st.composite
-def _judged(draw: st.DrawFn, questions: list[Question], runs: dict[str, Run]) -> tuple[Judged, ...]:
+def _judged(
+    draw: st.DrawFn, questions: list[Question], runs: dict[str, Run]
+) -> tuple[JudgedResponse, ...]:
     rows = []
     for question in questions:
         for run in runs.values():
@@ -289,7 +292,9 @@ def _judged(draw: st.DrawFn, questions: list[Question], runs: dict[str, Run]) ->
                 for nugget in question.nuggets:
                     value = draw(st.sampled_from([None, 0.0, 0.5, 1.0]))
                     if value is not None:
-                        rows.append(Judged(question.id, nugget.id, response.text, value, run.tag))
+                        rows.append(
+                            JudgedResponse(question.id, nugget.id, response.text, value, run.tag)
+                        )
     return tuple(rows)
 
 
@@ -301,7 +306,7 @@ def there_and_back(nuggets: NuggetSet, format: str) -> NuggetSet:
         return kt.load_nuggets(path)
 
 
-def without_places(nuggets: NuggetSet) -> list[Judged]:
+def without_places(nuggets: NuggetSet) -> list[JudgedResponse]:
     return [row._replace(place="") for row in nuggets.judgements.rows]
 
 
@@ -356,7 +361,7 @@ def test_several_responses_become_one_answer_with_the_best_labels(tmp_path: Path
 
 
 def test_units_of_rag_and_back(tmp_path: Path) -> None:
-    judged = [Judged("q", "1", "a b", 0.5, "A"), Judged("q", "2", "a b", 0, "A")]
+    judged = [JudgedResponse("q", "1", "a b", 0.5, "A"), JudgedResponse("q", "2", "a b", 0, "A")]
     asked = Question("q", (Nugget("1", ("u",)), Nugget("2", ("w",), vital=False)))
     run = make_run("A", [("q", Response("a b"))])
     given_set = NuggetSet("x", make_key([asked]), {"A": run}, Judgements(tuple(judged)))

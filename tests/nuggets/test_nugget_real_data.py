@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 import karat as kt
-from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.paper.classifier import Paper, ngram_scores
-from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import trial
+from karat.nuggets.prediction.evaluation import judged_pool
+from karat.nuggets.prediction.paper import Paper, ngram_scores
+from karat.nuggets.prediction.pool import FoldedCells, folds
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import trial
+from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.sets.census import census, difficulty, finders, mean_interval
+from karat.nuggets.scores.official import score_shares
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import normal
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_shares_are_the_human_scores_of_the_evaluation_set(
         given = rag24.key, rag24.judgements
         best = score_shares(run, rag24.key, decide_run(run, *given))
         for row, high in zip(
-            score_shares(run, rag24.key, decide_run(run, *given, own=tag)), best, strict=True
+            score_shares(run, rag24.key, decide_run(run, *given, run_tag=tag)), best, strict=True
         ):
             texts = [some.text for some in run.responses(row.question)]
             if not texts:
@@ -126,7 +126,7 @@ def test_both_forms_of_informativeness(
     """The figures of the document: on whole answers the paper's form says yes to everything."""
     for nuggets, wanted in zip((rag24, realsumm), f, strict=True):
         pool, labels = judged_pool(nuggets)
-        cells = Folded(pool, labels, folds(pool, "system"))
+        cells = FoldedCells(pool, labels, folds(pool, "system"))
         found = trial(cells, Paper(informativeness=informativeness))
         assert found.agreement.f == pytest.approx(wanted, abs=0.0005)
         assert (found.threshold < 0) == (informativeness == "responses")

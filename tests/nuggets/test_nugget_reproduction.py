@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.nuggets.guess.official_scores import micro_f, paper_runs
+from karat.nuggets.prediction.official_scores import micro_f, paper_runs
 from karat.nuggets.reproduction import learned_thresholds, settings_conclusion
 from karat.stats.correlation import rmse, tau_b
 

@@ -12,14 +12,31 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.scores.decisions import Decided, decide, decide_run
-from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
-from karat.nuggets.scores.official import Counts, Official, answer_length, measure, weights
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.scores.decisions import AnswerDecisions, decide, decide_run
+from karat.nuggets.scores.official import (
+    NuggetShares,
+    NuggetStats,
+    Official,
+    answer_length,
+    mean_shares,
+    nugget_weights,
+    score_shares,
+)
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    make_key,
+    make_run,
+)
 
 near = pytest.approx
+
+
+def stats(*numbers: float) -> NuggetStats:
+    return NuggetStats(*map(np.array, numbers))
 
 
 def question(*kinds: str, votes: list[int] | None = None, id: str = "q") -> Question:
@@ -31,9 +48,9 @@ def question(*kinds: str, votes: list[int] | None = None, id: str = "q") -> Ques
     return Question(id, tuple(found))
 
 
-def decided(matrix: list[list[float]], nuggets: int) -> Decided:
+def decided(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
     values = np.array(matrix, dtype=np.float64).reshape(len(matrix), nuggets)
-    return Decided(values, ~np.isnan(values))
+    return AnswerDecisions(values, ~np.isnan(values))
 
 
 def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[float]]) -> Any:
@@ -41,7 +58,7 @@ def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[f
     return how.score(run, make_key([asked]), {asked.id: decided(matrix, len(asked.nuggets))})
 
 
-def shares(asked: Question, found: Decided) -> Shares:
+def shares(asked: Question, found: AnswerDecisions) -> NuggetShares:
     return score_shares(make_run("A", []), make_key([asked]), {asked.id: found})[0]
 
 
@@ -50,7 +67,7 @@ def shares(asked: Question, found: Decided) -> Shares:
 
 def test_pyramid_weights_are_those_of_the_paper() -> None:
     asked = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
-    assert weights(asked, "pyramid").tolist() == near([0.5, 0.5, 2 / 3, 1 / 3, 0, 1])
+    assert nugget_weights(asked, "pyramid").tolist() == near([0.5, 0.5, 2 / 3, 1 / 3, 0, 1])
 
 
 def test_pyramid_recall_is_by_weight() -> None:
@@ -73,14 +90,14 @@ def test_the_figure_of_the_paper_by_hand() -> None:
     ("size", "precision"), [(0, 1.0), (99, 1.0), (100, 1.0), (101, 100 / 101), (200, 0.5)]
 )
 def test_precision_around_the_allowance(size: int, precision: float) -> None:
-    assert measure(Counts(1, 2, 100, size), 3).precision == near(precision)
+    assert stats(1, 2, 100, size).precision == near(precision)
 
 
 @pytest.mark.parametrize("beta", [0, 1, 3, 5])
 def test_beta(beta: float) -> None:
-    found = measure(Counts(1, 4, 100, 400), beta)
-    assert found == (0.25, 0.25, near(0.25))
-    high = measure(Counts(3, 4, 100, 400), beta).f
+    found = stats(1, 4, 100, 400)
+    assert (found.recall, found.precision, found.f(beta)) == (0.25, 0.25, near(0.25))
+    high = float(stats(3, 4, 100, 400).f(beta))
     assert high == near((beta**2 + 1) * 0.25 * 0.75 / (beta**2 * 0.25 + 0.75))
 
 
@@ -138,7 +155,7 @@ def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -
     """Columns: judged yes after a guessed yes; guessed; judged no; partly judged, then guessed."""
     values = np.array([[1.0, 0, 0, 0.5], [1, 1, 0, 1]])
     known = np.array([[False, False, True, True], [True, False, True, False]])
-    answer = Decided(values, known)
+    answer = AnswerDecisions(values, known)
     assert answer.settled.tolist() == [True, False, True, False]
     assert answer.open_pairs.tolist() == [[False, True, False, False], [False, True, False, True]]
     assert answer.credit() == [1, 1, None, 0]
@@ -154,7 +171,7 @@ def test_partial_support_counts_unless_strict() -> None:
 
 
 def test_nobody_gets_credit_where_there_are_no_responses() -> None:
-    nothing = Decided(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.bool_))
+    nothing = AnswerDecisions(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.bool_))
     assert nothing.credit() == [None, None, None]
 
 
@@ -184,7 +201,7 @@ def test_bad_settings(settings: dict[str, Any], sentence: str) -> None:
 def test_pyramid_weights_need_all_votes() -> None:
     asked = Question("q", (Nugget("1", ("a",), votes=2), Nugget("2", ("b",))))
     with pytest.raises(kt.InputError, match="question q, nugget 2 has no votes"):
-        weights(asked, "pyramid")
+        nugget_weights(asked, "pyramid")
 
 
 # ---------------------------------------------------------------------------------- decisions
@@ -192,7 +209,7 @@ def test_pyramid_weights_need_all_votes() -> None:
 
 def test_a_known_judgement_wins_over_a_guess() -> None:
     asked = question(*"vv")
-    said = Judgements((Judged("q", "1", "Some  Words", 0.0),))
+    said = Judgements((JudgedResponse("q", "1", "Some  Words", 0.0),))
     both = [Response("some words"), Response("others")]
     found = decide(asked, both, said, lambda q, r: np.ones((len(r), len(q.nuggets))))
     assert found.values.tolist() == [[0, 1], [1, 1]]
@@ -210,7 +227,7 @@ def test_guesses_of_a_wrong_shape_are_refused() -> None:
 
 def test_a_guess_is_not_written_to() -> None:
     mine = np.zeros((1, 1))
-    said = Judgements((Judged("q", "1", "x", 1.0),))
+    said = Judgements((JudgedResponse("q", "1", "x", 1.0),))
     assert decide(question("v"), [Response("x")], said, lambda q, r: mine).values.tolist() == [[1]]
     assert mine.tolist() == [[0]]
 
@@ -294,7 +311,7 @@ def test_shares_and_credit_are_those_of_plain_loops(
 
 def test_the_bundled_keys_have_the_shape_of_the_papers() -> None:
     key = kt.load_nuggets("demo-nuggets").key
-    assert isinstance(key, Key)
+    assert isinstance(key, NuggetKey)
     for asked in key.questions.values():
         assert len(asked.nuggets) == 7
         assert [nugget.id for nugget in asked.vital] == ["1", "2", "4"]

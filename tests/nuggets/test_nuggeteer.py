@@ -12,62 +12,72 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated.classifier import fit_unjudged
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.intervals.intervals import AllErrors, Errors, ScoreInterval, score_interval
-from karat.nuggets.intervals.measured_errors import official_scores
-from karat.nuggets.judging.asking import queue
-from karat.nuggets.scores.decisions import Decided, decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares, score_shares
-from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Key, Nugget, Question, make_key
+from karat.nuggets.prediction.calibrated import fit_unjudged
+from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
+from karat.nuggets.prediction.intervals import (
+    RunErrors,
+    ScoreErrors,
+    ScoreInterval,
+    official_scores,
+    score_interval,
+)
+from karat.nuggets.prediction.pool import make_pool
+from karat.nuggets.prediction.predictions import Predictions, predict_support
+from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
+from karat.nuggets.scores.official import Official, mean_shares, score_shares
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run, make_run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 HOW = Official()
 
 
-def nugget_set(runs: Iterable[Run], rows: Iterable[Judged], key: Key = KEY) -> NuggetSet:
+def nugget_set(
+    runs: Iterable[Run], rows: Iterable[JudgedResponse], key: NuggetKey = KEY
+) -> NuggetSet:
     return NuggetSet(
         "s", key, MappingProxyType({run.tag: run for run in runs}), Judgements(tuple(rows))
     )
 
 
-def without(tag: str) -> tuple[Judged, ...]:
+def without(tag: str) -> tuple[JudgedResponse, ...]:
     return JUDGED.without([tag]).rows
 
 
-def cells(found: Nuggeteer, tag: str) -> list[float]:
+def cells(found: Predictions, tag: str) -> list[float]:
     """All probabilities of a run."""
     tables = [found.pool.answer(found.probabilities, tag, q) for q in KEY.questions]
     return np.concatenate([table.ravel() for table in tables]).tolist()
 
 
-def decided(found: Nuggeteer, nuggets: NuggetSet, tag: str) -> dict[str, Decided]:
+def decided(found: Predictions, nuggets: NuggetSet, tag: str) -> dict[str, AnswerDecisions]:
     run = nuggets.runs[tag]
     return dict(decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag)))
 
 
 def interval(nuggets: NuggetSet, tag: str) -> ScoreInterval:
-    found = nuggeteer(nuggets)
+    found = predict_support(nuggets)
     ends = found.intervals(nuggets.runs[tag], decided(found, nuggets, tag), Official())
     assert ends is not None
     return ends.share
 
 
-def official(run: Run, key: Key, judgements: Judgements) -> float:
+def official(run: Run, key: NuggetKey, judgements: Judgements) -> float:
     return mean_shares(score_shares(run, key, decide_run(run, key, judgements))).A
 
 
 def test_without_judgements_the_built_in_model_serves() -> None:
-    found = nuggeteer(nugget_set(RUNS, ()))
-    assert (found.learned, found.errors(HOW)) == (0, AllErrors())
+    found = predict_support(nugget_set(RUNS, ()))
+    assert (found.learned, found.errors(HOW)) == (0, RunErrors())
     yes = [row for row in JUDGED.rows if row.value > 0]
     said = {(row.run, row.question, row.nugget) for row in yes}
     hits = [
@@ -87,33 +97,33 @@ def test_what_it_takes_to_learn(yes: int, no: int, learned: int) -> None:
     kinds = [[row for row in JUDGED.rows if (row.value > 0) == kind] for kind in (True, False)]
     if len(kinds[0]) < yes or len(kinds[1]) < no:
         pytest.fail("the world is too small")
-    assert nuggeteer(nugget_set(RUNS, kinds[0][:yes] + kinds[1][:no])).learned == learned
+    assert predict_support(nugget_set(RUNS, kinds[0][:yes] + kinds[1][:no])).learned == learned
 
 
 def test_judged_runs_that_are_not_scored_are_learned_from() -> None:
-    alone = nuggeteer(nugget_set(RUNS[:1], without("run0")))
-    beside = nuggeteer(nugget_set(RUNS, without("run0")))
+    alone = predict_support(nugget_set(RUNS[:1], without("run0")))
+    beside = predict_support(nugget_set(RUNS, without("run0")))
     assert alone.learned == beside.learned == len(without("run0"))
     assert cells(alone, "run0") == pytest.approx(cells(beside, "run0"), abs=1e-12)
-    assert cells(alone, "run0") != cells(nuggeteer(nugget_set(RUNS[:1], ())), "run0")
+    assert cells(alone, "run0") != cells(predict_support(nugget_set(RUNS[:1], ())), "run0")
 
 
 def test_judgements_that_name_no_run_are_learned_from() -> None:
     rows = [row._replace(run="") for row in without("run0")]
-    assert nuggeteer(nugget_set(RUNS[:1], rows)).learned == len(rows)
+    assert predict_support(nugget_set(RUNS[:1], rows)).learned == len(rows)
 
 
 def test_one_judged_run_is_enough_to_learn_from() -> None:
     key, runs, judged = world(questions=40, runs=2)
     rows = judged.without(["run0"]).rows
-    found = nuggeteer(nugget_set(runs, rows, key))
-    assert (found.learned, found.errors(HOW)) == (160, AllErrors())
+    found = predict_support(nugget_set(runs, rows, key))
+    assert (found.learned, found.errors(HOW)) == (160, RunErrors())
 
 
 def test_questions_that_nobody_was_judged_on_have_a_model_of_their_own() -> None:
     rows = [row for row in JUDGED.rows if row.question != "q3"]
-    found = nuggeteer(nugget_set(RUNS, rows))
-    model, columns = fit_unjudged(evidence(found.pool), found.labels, Unjudged(found.pool))
+    found = predict_support(nugget_set(RUNS, rows))
+    model, columns = fit_unjudged(evidence(found.pool), found.labels, UnjudgedEvidence(found.pool))
     wanted, new = model.probabilities(columns), found.pool.cell_question == 3
     assert found.probabilities[new] == pytest.approx(wanted[new], abs=1e-12)
     assert found.carried[new].tolist() == (wanted[new] > model.threshold).tolist()
@@ -122,14 +132,14 @@ def test_questions_that_nobody_was_judged_on_have_a_model_of_their_own() -> None
 
 def test_judgements_of_an_earlier_version_are_learned_from() -> None:
     new = make_run("run5", [(q, Response(f"New words on {q}")) for q in KEY.questions])
-    found = nuggeteer(nugget_set([new], JUDGED.rows))
+    found = predict_support(nugget_set([new], JUDGED.rows))
     assert found.learned == len(JUDGED.rows)
     assert "run5 (earlier)" in found.pool.runs
 
 
 def test_a_run_s_own_judgements_do_not_leak_into_its_guesses() -> None:
     turned = [r._replace(value=1 - r.value) if r.run == "run3" else r for r in JUDGED.rows]
-    straight, flipped = (nuggeteer(nugget_set(RUNS, rows)) for rows in (JUDGED.rows, turned))
+    straight, flipped = (predict_support(nugget_set(RUNS, rows)) for rows in (JUDGED.rows, turned))
     assert cells(straight, "run3") == pytest.approx(cells(flipped, "run3"), abs=1e-12)
     assert cells(straight, "run2") != pytest.approx(cells(flipped, "run2"), abs=1e-3)
 
@@ -138,12 +148,12 @@ def test_the_order_of_runs_and_rows_says_nothing() -> None:
     rows = without("run1")
     one, other = nugget_set(RUNS, rows), nugget_set(RUNS[::-1], rows[::-1])
     assert interval(one, "run1") == interval(other, "run1")
-    assert cells(nuggeteer(one), "run1") == cells(nuggeteer(other), "run1")
+    assert cells(predict_support(one), "run1") == cells(predict_support(other), "run1")
 
 
 def test_it_says_the_same_twice() -> None:
     nuggets = nugget_set(RUNS, without("run1"))
-    first, second = nuggeteer(nuggets), nuggeteer(nuggets)
+    first, second = predict_support(nuggets), predict_support(nuggets)
     assert first.probabilities.tolist() == second.probabilities.tolist()
     assert first.errors(HOW) == second.errors(HOW)
 
@@ -152,7 +162,7 @@ def test_guesses_never_override_judgements() -> None:
     """Not even judgements that are plainly wrong."""
     wrong = [r._replace(value=1 - r.value) if r.run == "run3" else r for r in JUDGED.rows]
     nuggets = nugget_set(RUNS, wrong)
-    found = decided(nuggeteer(nuggets), nuggets, "run3")
+    found = decided(predict_support(nuggets), nuggets, "run3")
     said = {(row.question, row.nugget): row.value for row in wrong if row.run == "run3"}
     for q, question in KEY.questions.items():
         assert found[q].known.all()
@@ -160,9 +170,9 @@ def test_guesses_never_override_judgements() -> None:
 
 
 def test_of_contradictory_judgements_the_highest_counts() -> None:
-    same = [Judged(r.question, r.nugget, r.response, 0.0, "run3") for r in JUDGED.rows]
+    same = [JudgedResponse(r.question, r.nugget, r.response, 0.0, "run3") for r in JUDGED.rows]
     nuggets = nugget_set(RUNS, [*JUDGED.rows, *same])
-    found = decided(nuggeteer(nuggets), nuggets, "run3")
+    found = decided(predict_support(nuggets), nuggets, "run3")
     plain = decide_run(RUNS[3], KEY, JUDGED)
     assert all(found[q].values.tolist() == plain[q].values.tolist() for q in KEY.questions)
 
@@ -170,10 +180,10 @@ def test_of_contradictory_judgements_the_highest_counts() -> None:
 def test_identical_responses_are_known_and_guessed_alike() -> None:
     twin = replace(RUNS[4], tag="twin")
     nuggets = nugget_set([*RUNS, twin], JUDGED.rows)
-    found = decided(nuggeteer(nuggets), nuggets, "twin")
+    found = decided(predict_support(nuggets), nuggets, "twin")
     assert all(found[q].known.all() for q in KEY.questions)
     unjudged = nugget_set([RUNS[4], twin], without("run4"))
-    model = nuggeteer(unjudged)
+    model = predict_support(unjudged)
     assert cells(model, "twin") == cells(model, "run4")
 
 
@@ -195,7 +205,7 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
     inside = 0
     for run in runs:
         nuggets = nugget_set(runs, judged.without([run.tag]).rows, key)
-        found = nuggeteer(nuggets)
+        found = predict_support(nuggets)
         ends = found.intervals(run, decided(found, nuggets, run.tag), Official())
         assert ends is not None
         assert 0 <= ends.share.low <= ends.share.high <= 1
@@ -206,7 +216,7 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
 def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
     half = Run("half", {q: some for q, some in RUNS[0].answers.items() if q < "q4"})
     nuggets = nugget_set([*RUNS[1:], half], without("run0"))
-    found = nuggeteer(nuggets)
+    found = predict_support(nuggets)
     told = decided(found, nuggets, "half")
     ends = found.intervals(half, told, Official())
     assert ends is not None
@@ -220,14 +230,14 @@ def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
 def test_a_run_without_responses_has_no_interval() -> None:
     empty = make_run("empty", [])
     nuggets = nugget_set([*RUNS, empty], JUDGED.rows)
-    found = nuggeteer(nuggets)
+    found = predict_support(nuggets)
     told = decided(found, nuggets, "empty")
     assert found.intervals(empty, told, Official()) is None
     assert all(some.values.shape == (0, 4) for some in told.values())
 
 
 def test_intervals_do_not_turn_round_at_the_edge() -> None:
-    errors = Errors(0.3, 1e-6, 1e-6, 20)
+    errors = ScoreErrors(0.3, 1e-6, 1e-6, 20)
     assert score_interval(np.zeros(4), errors, 4)[1:] == (0.0, 0.0)
     assert score_interval(np.ones(4), errors._replace(bias=-0.3), 4)[1:] == (1.0, 1.0)
 
@@ -250,21 +260,7 @@ def test_official_scores_are_known_where_judgements_tell_all_of_them() -> None:
 def test_an_unfinished_log_says_nothing_of_what_was_not_asked() -> None:
     """A "no" about one nugget is not one about all the others."""
     rows = [row for row in JUDGED.rows if row.run != "run5" or row.nugget == "n0"]
-    assert nuggeteer(nugget_set(RUNS, rows)).learned == len(rows)
-
-
-def test_the_assessor_is_asked_by_what_the_classifier_says() -> None:
-    nuggets = nugget_set(RUNS[:1], without("run0"))
-    found = nuggeteer(nuggets, measured=False)
-    assert found.learned == len(without("run0"))
-    asks = queue(nuggets, found.chances)
-    assert len(asks) == 32
-    for ask in asks:
-        j = ask.question.nuggets.index(ask.nugget)
-        table = found.pool.answer(found.probabilities, "run0", ask.question.id)
-        assert ask.p == table[0, j]
-    assert found.chances(asks[0].question, []).shape == (0, 4)
-    assert cells(found, "run0") == pytest.approx(cells(nuggeteer(nuggets), "run0"), abs=1e-12)
+    assert predict_support(nugget_set(RUNS, rows)).learned == len(rows)
 
 
 @pytest.mark.parametrize("tag", ["BEST_cot_gpt3.5", "iiia_standard_p1_straight_ag"])

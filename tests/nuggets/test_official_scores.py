@@ -12,23 +12,23 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.agreement import (
-    Averages,
-    Way,
+from karat.nuggets.prediction.official_scores import (
+    AverageScores,
+    ScoringMethod,
     agreement_of_judgements,
     agreement_of_scores,
     f_difference,
+    in_hindsight,
     jackknife_interval,
     swapped,
 )
-from karat.nuggets.guess.official_scores import in_hindsight
-from karat.nuggets.guess.pool import make_pool
+from karat.nuggets.prediction.pool import make_pool
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf import pooled_idf
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.pourpre import Pourpre
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.scores.words import pooled_idf
+from karat.nuggets.sets.keys_and_runs import make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.stats.correlation import r_squared, rmse, tau_b
 
@@ -56,7 +56,7 @@ def scores_of(found: NuggetEvaluation, carried: np.ndarray, kind: str) -> list[f
 
 def official(kind: str) -> list[float]:
     how = Official(2.0)
-    told = [how.score(run, KEY, decide_run(run, KEY, JUDGED, own=run.tag)) for run in RUNS]
+    told = [how.score(run, KEY, decide_run(run, KEY, JUDGED, run_tag=run.tag)) for run in RUNS]
     return [getattr(one, kind).f for one in told]
 
 
@@ -106,21 +106,21 @@ def test_swaps_by_hand() -> None:
     assert [(s.better, s.worse) for s in found] == [("a", "d"), ("b", "d"), ("a", "c"), ("b", "c")]
     assert [s.official for s in found] == pytest.approx([0.4, 0.3, 0.3, 0.2])
     assert [s.guessed for s in found] == pytest.approx([-0.1, -0.3, -0.1, -0.3])
-    way = Way("x", Averages(mine, theirs))
-    (micro, some), (macro, none) = agreement_of_scores(way, Averages(theirs, theirs), runs)
+    way = ScoringMethod("x", AverageScores(mine, theirs))
+    (micro, some), (macro, none) = agreement_of_scores(way, AverageScores(theirs, theirs), runs)
     assert (micro.swaps, micro.pairs, micro.swaps_far) == (4, 6, 4)
     assert (micro.swap_median, micro.swap_largest) == pytest.approx((0.3, 0.4))
     assert (len(some), none) == (4, [])
     assert (macro.swaps, macro.swap_median, macro.swap_largest) == (0, None, None)
     near = theirs / 10
-    ((close, _), _) = agreement_of_scores(way, Averages(near, near), runs)
+    ((close, _), _) = agreement_of_scores(way, AverageScores(near, near), runs)
     assert (close.swaps, close.swaps_far) == (4, 0)
 
 
 def test_hindsight_takes_the_first_of_equals_and_no_nan() -> None:
-    theirs = Averages(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1]))
+    theirs = AverageScores(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1]))
     tried = {0.0: [1.0, 1, 1], 1.0: [1.0, 2, 3], 2.0: [2.0, 4, 6], 3.0: [3.0, 2, 1]}
-    found = in_hindsight("x", theirs, [*tried], lambda t: Averages(*[np.array(tried[t])] * 2))
+    found = in_hindsight("x", theirs, [*tried], lambda t: AverageScores(*[np.array(tried[t])] * 2))
     assert found.thresholds == (1.0, 3.0)
 
 

@@ -19,37 +19,39 @@ from oracles.nugget_formulas import score as nugget_score
 import karat as kt
 from karat import _kernel
 from karat.errors import InputError
-from karat.nuggets.guess.classifiers import Auto, Calibrated, parse_classifier
-from karat.nuggets.guess.folds import Folded, assessor_agreement, folds
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.nuggeteer import _agrees_better, nuggeteer
-from karat.nuggets.guess.paper.classifier import (
+from karat.nuggets.prediction.paper import (
     INFORMATIVENESS,
     THRESHOLD_MODELS,
     Paper,
     ngram_scores,
     trained_scores,
 )
-from karat.nuggets.guess.paper.thresholds import (
+from karat.nuggets.prediction.pool import (
+    FoldedCells,
+    Pool,
+    assessor_agreement,
+    folds,
+    make_pool,
+    run_labels,
+)
+from karat.nuggets.prediction.predictions import Calibrated, parse_classifier, predict_support
+from karat.nuggets.prediction.thresholds import (
     GIVEN,
     NOISY,
-    Model,
+    ThresholdModel,
     compare_models,
     fit_thresholds,
-    given_threshold,
+    fixed_threshold,
     grid,
     likeliest_model,
 )
-from karat.nuggets.guess.paper.tuning import try_models, tune, tune_all
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import smoothed_idf
-from karat.nuggets.intervals.intervals import score_errors, score_interval
+from karat.nuggets.prediction.tuning import try_models, tune, tune_all
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.scores.words import smoothed_idf
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Response, make_run, normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run, normal
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
@@ -110,14 +112,18 @@ def test_own_rates_decide_where_no_threshold_does() -> None:
 
 
 def test_the_likeliest_model_is_never_the_coin() -> None:
-    models = [Model("coin", -1.0), Model("global", -3.0), Model("nugget", -2.0)]
+    models = [
+        ThresholdModel("coin", -1.0),
+        ThresholdModel("global", -3.0),
+        ThresholdModel("nugget", -2.0),
+    ]
     assert likeliest_model(models) == "nugget"
 
 
 def test_a_given_threshold_is_kept() -> None:
     pool, labels, _ = pooled()
     scores = ngram_scores(pool, Paper())
-    found = given_threshold(scores, labels, 4.5)
+    found = fixed_threshold(scores, labels, 4.5)
     assert found.model == GIVEN
     assert set(found.of(pool).tolist()) == {4.5}
     low, high = found.chances(pool, np.where(np.arange(len(scores)) % 2, 5.0, 4.0))[:2]
@@ -250,9 +256,9 @@ def test_taught_by_responses_of_other_folds(
 
 def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     more = [make_run("twice", [("q0", r) for r in (Response("A  b"), Response("a b"))])]
-    rows = (Judged("q0", "n0", "a b", 1.0, "twice"), *JUDGED.rows)
+    rows = (JudgedResponse("q0", "n0", "a b", 1.0, "twice"), *JUDGED.rows)
     pool = make_pool(KEY, [*RUNS, *more])
-    labels = own_values(pool, Judgements(rows))
+    labels = run_labels(pool, Judgements(rows))
     fold = folds(pool, "system")
     rule = replace(TAUGHT, weight="count")
     found = next(trained_scores(pool, rule, labels, fold, [-1]))
@@ -266,7 +272,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     with pytest.raises(InputError, match="leave out systems or institutions"):
         tune_all(pool, labels, "question", Paper(responses=True))
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     plain, trained = tune(cells, [Paper(1), Paper(1, responses=True)])
     assert plain.threshold != trained.threshold
 
@@ -274,7 +280,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
 @pytest.mark.parametrize("by", ["system", "question"])
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
-    found = try_models(Folded(pool, labels, folds(pool, by)), by, Paper(1))
+    found = try_models(FoldedCells(pool, labels, folds(pool, by)), by, Paper(1))
     scores = Paper(1).scores(pool, labels, folds(pool, by))
     assert [one.model for one in found] == compare_models(pool, scores, labels)
     assert found[0].agreement is None
@@ -292,12 +298,12 @@ def test_all_in_one_call() -> None:
     assert found.left_out == (("run0", "run1"), ("run2", "run3"))
 
 
-# ------------------------------------------------------------------------------------ the contest
+# ------------------------------------------------------------------------------------- guesses
 
 
 def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     nuggets = without("run0")
-    found = nuggeteer(nuggets, rule=Paper())
+    found = predict_support(nuggets, classifier=Paper())
     assert (found.classifier, found.learned) == (Paper.name, len(nuggets.judgements.rows))
     run = SET.runs["run0"]
     decided = decide_run(run, KEY, nuggets.judgements, found.guess("run0"))
@@ -312,57 +318,11 @@ def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     assert 0 <= ends.share.low < ends.share.high <= 1
 
 
-def test_both_are_asked_and_the_better_one_guesses() -> None:
-    found = nuggeteer(without("run0"), rule=Auto())
-    assert found.beside is not None
-    assert {found.classifier, found.beside.classifier} == {Paper.name, Calibrated.name}
-    assert found.agreement is not None
-    assert found.beside.agreement is not None
-    assert found.agreement.f >= found.beside.agreement.f
-    assert _agrees_better(found, found.beside)
-    plain = nuggeteer(without("run0"))
-    assert plain.beside is None
-    calibrated = found if found.classifier == Calibrated.name else found.beside
-    assert (calibrated.probabilities == plain.probabilities).all()
-
-
-def test_intervals_are_tried_on_judged_runs() -> None:
-    found = nuggeteer(SET, rule=Paper())
-    told = found.measured
-    assert told is not None
-    assert found.covered is not None
-    labels = told.labels
-    guessed = told.pool.question_scores(told.probabilities)
-    official = told.pool.question_scores(labels)
-    inside = 0
-    for k in range(len(RUNS)):
-        others = np.arange(len(RUNS)) != k
-        errors = score_errors(guessed[others], official[others])
-        ends = score_interval(guessed[k], errors, len(guessed[k])).around(guessed[k].mean())
-        inside += ends.low <= official[k].mean() <= ends.high
-    assert found.covered == inside / len(RUNS) > 0.6
-
-
-def test_a_useless_setting_loses_the_contest() -> None:
-    useless = Auto(1, threshold=1e9)
-    found = nuggeteer(without("run0"), rule=useless)
-    assert found.classifier == Calibrated.name
-    assert found.beside is not None
-    assert found.beside.agreement is not None
-    assert found.beside.agreement.recall < 0.2  # but for identical responses
-
-
-def test_without_enough_judgements_there_is_no_contest() -> None:
-    few = replace(SET, judgements=Judgements(JUDGED.rows[:30]))
-    found = nuggeteer(few, rule=Auto())
-    assert (found.classifier, found.beside, found.learned) == (Calibrated.name, None, 0)
-
-
 def test_without_judgements_there_is_a_threshold() -> None:
     """More than 2^-n of what the description itself would score."""
     none = replace(SET, judgements=Judgements(()))
     for rule in (Paper(), Paper(1, "count"), Paper(3, normalised=True)):
-        found = nuggeteer(none, rule=rule)
+        found = predict_support(none, classifier=rule)
         shares = ngram_scores(found.pool, replace(rule, normalised=True))
         assert (found.carried == (shares > 0.5**rule.n)).all()
         assert 0 < found.carried.mean() < 1
@@ -377,8 +337,8 @@ def test_without_judgements_there_is_a_threshold() -> None:
 def test_thresholds_need_judgements_or_a_number() -> None:
     none = replace(SET, judgements=Judgements(()))
     with pytest.raises(InputError, match="learns thresholds of threshold_model=nugget from judge"):
-        nuggeteer(none, rule=Paper(threshold_model="nugget"))
-    found = nuggeteer(none, rule=Paper(1, threshold=3.0))
+        predict_support(none, classifier=Paper(threshold_model="nugget"))
+    found = predict_support(none, classifier=Paper(1, threshold=3.0))
     assert (found.carried == (ngram_scores(found.pool, Paper(1)) > 3.0)).all()
     run = SET.runs["run5"]
     decided = decide_run(run, KEY, None, found.guess("run5"))
@@ -387,20 +347,18 @@ def test_thresholds_need_judgements_or_a_number() -> None:
 
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
     one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
-    found = nuggeteer(one, rule=Paper())
-    assert (found.measured, found.agreement) == (None, None)
+    found = predict_support(one, classifier=Paper())
+    assert found.measured is None
     run = SET.runs["run5"]
     assert found.intervals(run, decide_run(run, KEY, None, found.guess("run5")), HOW) is None
 
 
 def test_idf_from_elsewhere_changes_both(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("physicist named\nin 1900\nmeanwhile people often\n" * 3)
-    rules = [Paper(idf=name) for name in ("pooled", str(tmp_path / "c.txt"))]
-    first, second = (nuggeteer(without("run0"), rule=rule) for rule in rules)
-    assert (first.probabilities != second.probabilities).any()
-    assert first.beside is not None
-    assert second.beside is not None
-    assert (first.beside.probabilities != second.beside.probabilities).any()
+    for kind in (Paper, Calibrated):
+        rules = [kind(idf=name) for name in ("pooled", str(tmp_path / "c.txt"))]
+        first, second = (predict_support(without("run0"), classifier=rule) for rule in rules)
+        assert (first.probabilities != second.probabilities).any()
 
 
 @pytest.mark.parametrize(
@@ -421,7 +379,7 @@ def test_what_cannot_be_asked_for(make: object, sentence: str) -> None:
 def test_on_real_judgements_per_nugget_thresholds_are_likeliest(karat_data: Path) -> None:
     whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
     pool = make_pool(whole.key, whole.runs.values())
-    labels = own_values(pool, whole.judgements)
+    labels = run_labels(pool, whole.judgements)
     found = {m.name: m.log10 for m in compare_models(pool, ngram_scores(pool, Paper()), labels)}
     order = sorted(found, key=lambda name: found[name])
     assert order == ["coin", "global", "question", "nugget", "nugget-errors"]
@@ -431,11 +389,11 @@ def test_a_program_ends_quietly() -> None:
     """What the kernel made is gone by then; else it says so on standard error."""
     program = (
         "import karat as kt\n"
-        "from karat.nuggets.guess.classifiers import parse_classifier\n"
-        "from karat.nuggets.guess.nuggeteer import nuggeteer\n"
+        "from karat.nuggets.prediction.predictions import parse_classifier\n"
+        "from karat.nuggets.prediction.predictions import predict_support\n"
         "demo = kt.load_nuggets('demo-nuggets')\n"
         "rule = parse_classifier('paper')\n"
-        "found = nuggeteer(demo, rule=rule)\n"
+        "found = predict_support(demo, classifier=rule)\n"
         "print(found.classifier)\n"
     )
     done = subprocess.run(
@@ -447,11 +405,11 @@ def test_a_program_ends_quietly() -> None:
 def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def counted(*given: object) -> list[Model]:
+    def counted(*given: object) -> list[ThresholdModel]:
         asked.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("karat.nuggets.guess.paper.classifier.compare_models", counted)
+    monkeypatch.setattr("karat.nuggets.prediction.paper.compare_models", counted)
     pool, labels, _ = pooled(questions=4, runs=4)
     one = np.zeros(len(labels), dtype=np.int64)
     found = Paper(1).guess(pool, labels, one)

@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled, world
 from oracles import nugget_error_loops as loops
 
-from karat.nuggets.guess.calibrated.batches import FOLDS, run_folds
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.intervals.intervals import RunIntervals, score_interval
-from karat.nuggets.intervals.measured_errors import Measured
+from karat.nuggets.prediction.calibrated import FOLDS, run_folds
+from karat.nuggets.prediction.intervals import MeasuredErrors, RunIntervals, score_interval
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.prediction.predictions import Predictions, predict_support
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 HOWS = [Official(), Official(beta=1.0, strict=True)]
 
@@ -56,12 +53,12 @@ def random_pool(rng: np.random.Generator) -> Pool:
     return make_pool(make_key(questions), runs)
 
 
-def random_measured(rng: np.random.Generator) -> Measured:
+def random_measured(rng: np.random.Generator) -> MeasuredErrors:
     pool = random_pool(rng)
     cells = int(pool.cell_starts[-1])
     labels = rng.choice([0.0, 0.0, 0.5, 1.0], cells)
     labels[rng.random(cells) < 0.1] = np.nan
-    return Measured(pool, rng.random(cells), rng.random(cells) < 0.5, labels)
+    return MeasuredErrors(pool, rng.random(cells), rng.random(cells) < 0.5, labels)
 
 
 def answer(pool: Pool, cells, run: int, question: int) -> loops.Answer:
@@ -86,7 +83,7 @@ def known(pool: Pool, labels) -> dict[int, dict[int, None]]:
     return found
 
 
-def errors_in_loops(told: Measured, how: Official):
+def errors_in_loops(told: MeasuredErrors, how: Official):
     """(bias, between, within) of A, F macro and F micro; None where there is too little."""
     pool, judged = told.pool, known(told.pool, told.labels)
     if len(judged) < 2:
@@ -138,10 +135,10 @@ def judged(rows, seed: int, share: float, of: str, tag: str = "run3"):
     ]
 
 
-def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Nuggeteer, RunIntervals]:
+def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Predictions, RunIntervals]:
     named = MappingProxyType({run.tag: run for run in runs})
     nuggets = NuggetSet("s", key, named, Judgements(tuple(rows)))
-    found = nuggeteer(nuggets, rule=rule)
+    found = predict_support(nuggets, classifier=rule)
     run = named["run3"]
     decided = decide_run(run, key, nuggets.judgements, found.guess("run3"))
     ends = found.intervals(run, decided, Official())
@@ -229,7 +226,7 @@ def test_errors_shrink_with_the_part_that_is_guessed(of: str) -> None:
     assert found.errors(Official()) is found.errors(Official())
 
 
-def expected(found: Nuggeteer, kept) -> float:
+def expected(found: Predictions, kept) -> float:
     """A of run3, with what was judged of it in place of guesses."""
     chances = found.probabilities.reshape(8, 6, 4)[:, 3].copy()
     for row in kept:

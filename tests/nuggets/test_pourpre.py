@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,13 +15,10 @@ from hypothesis import strategies as st
 from oracles import nugget_loops
 
 import karat as kt
-from karat.nuggets.scores.idf import Idf, corpus_idf, count_weights, pooled_idf, wordfreq_idf
-from karat.nuggets.scores.idf_sources import IdfSource
 from karat.nuggets.scores.official import answer_length
-from karat.nuggets.scores.pourpre import Pourpre
-from karat.nuggets.scores.rouge import DEFAULT, WITHOUT_STOP_WORDS, score_rouge
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
+from karat.nuggets.scores.words import DocumentFrequencies, corpus_idf, count_weights, pooled_idf
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 near = pytest.approx
 PORTER = Stemmer.Stemmer("porter")
@@ -111,7 +107,11 @@ texts = st.lists(words, max_size=6).map(" ".join)
 def test_matches_are_those_of_plain_loops(
     nuggets: list[str], given_texts: list[str], idf: bool
 ) -> None:
-    weigh = Idf(10, {"run": 10, "cat": 3, "salt": 2, "the": 9}, "porter") if idf else count_weights
+    weigh = (
+        DocumentFrequencies(10, {"run": 10, "cat": 3, "salt": 2, "the": 9}, "porter")
+        if idf
+        else count_weights
+    )
     found = Pourpre(weigh=weigh).match(asked(*nuggets), responses(*given_texts))
     expected = [
         nugget_loops.pourpre_match(
@@ -167,7 +167,7 @@ def test_idf_does_not_depend_on_how_the_corpus_is_cut(
     lines = [f"w{i % 7} w{i % 11} new{i}" for i in range(2000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
     whole = corpus_idf(tmp_path / "c.txt")
-    monkeypatch.setattr("karat.nuggets.scores.idf._PIECE", 256)
+    monkeypatch.setattr("karat.nuggets.scores.words._PIECE", 256)
     cut = corpus_idf(tmp_path / "c.txt")
     assert (cut.documents, dict(cut.counts)) == (2000, dict(whole.counts))
     assert cut.counts["w3"] == sum("w3" in line.split() for line in lines)
@@ -189,34 +189,6 @@ def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
     assert found(["cat", "dog"]).tolist() == near([math.log(3 / 2), math.log(3)])
     with pytest.raises(kt.InputError, match="no responses to take idf from"):
         pooled_idf([make_run("A", [])])
-
-
-def test_idf_from_wordfreq() -> None:
-    weigh = wordfreq_idf()
-    the, reactor, unknown = weigh(["the", "reactor", "qqxzzy"]).tolist()
-    assert 0 < the < reactor < unknown == near(-math.log(1e-8))
-    with pytest.raises(kt.InputError, match="wordfreq has no language 'xx'"):
-        wordfreq_idf("xx")
-
-
-def test_a_stem_is_as_frequent_as_its_words_together() -> None:
-    words = ["reactor", "reactors", "1901", "qqxzzy"]
-    one, two, year, unknown = np.exp(-wordfreq_idf("en", "porter")(words)).tolist()
-    alone = np.exp(-wordfreq_idf("en")(words)).tolist()
-    assert one == two
-    assert one >= sum(alone[:2]) * 0.99  # wordfreq rounds the shares of words
-    assert one < 1.5 * sum(alone[:2])
-    assert (year, unknown) == near((alone[2], 1e-8))
-    stemmed = IdfSource("wordfreq").of_words([], "porter")
-    assert stemmed(words).tolist() == wordfreq_idf("en", "porter")(words).tolist()
-    signatures = {Pourpre(weigh=wordfreq_idf("en", s)).signature for s in ("none", "porter")}
-    assert len(signatures) == 2
-
-
-def test_wordfreq_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(kt.MissingExtra, match=r"pip install 'karat\[wordfreq\]'"):
-        wordfreq_idf()
 
 
 def test_common_words_weigh_less_in_pourpre() -> None:

@@ -16,32 +16,30 @@ from oracles import nugget_shift_loops as loops
 from scipy import stats
 
 import karat as kt
-from karat.arithmetic import sigmoid
-from karat.nuggets.guess.calibrated.logistic import logit
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.pool import Floats, Pool
-from karat.nuggets.intervals.base_rates import (
+from karat.arithmetic import logit, sigmoid
+from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
+    PredictedRun,
     SetShift,
-    Spread,
+    ShiftVariances,
     learn_shift,
     reach,
+    shifted_intervals,
 )
-from karat.nuggets.intervals.expected_scores import of_answers
-from karat.nuggets.intervals.intervals import (
+from karat.nuggets.prediction.intervals import (
     FEWEST_RUNS,
-    AllErrors,
-    Errors,
+    RunErrors,
     RunIntervals,
+    ScoreErrors,
     ScoreInterval,
 )
-from karat.nuggets.intervals.shifted_scores import GuessedRun, shifted_intervals
-from karat.nuggets.scores.decisions import Decided, decide_run
-from karat.nuggets.scores.official import Official, answer_length, weights
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import make_key
+from karat.nuggets.prediction.pool import Floats, Pool
+from karat.nuggets.prediction.predictions import Predictions
+from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
+from karat.nuggets.scores.official import Official, answer_length, nugget_weights, run_answers
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Run
 
 KEY, RUNS, JUDGED = world(questions=8, runs=8)
 HOW = Official()
@@ -52,17 +50,17 @@ PAIRS = st.lists(
 )
 
 
-def nugget_set(rows: tuple[Judged, ...], runs: list[Run] = RUNS) -> NuggetSet:
+def nugget_set(rows: tuple[JudgedResponse, ...], runs: list[Run] = RUNS) -> NuggetSet:
     return NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in runs}), Judgements(rows))
 
 
-def judged(runs: int, questions: int) -> tuple[Judged, ...]:
+def judged(runs: int, questions: int) -> tuple[JudgedResponse, ...]:
     """The judgements of some runs, the last ones, on some questions."""
     tags = [run.tag for run in RUNS[len(RUNS) - runs :]] if runs else []
     return tuple(r for r in JUDGED.rows if r.run in tags and int(r.question[1:]) < questions)
 
 
-def intervals(rows: tuple[Judged, ...], **options: bool) -> RunIntervals:
+def intervals(rows: tuple[JudgedResponse, ...], **options: bool) -> RunIntervals:
     """Those of the first run."""
     done = kt.score_nuggets(nugget_set(rows), HOW, **options)
     found = done.scored[0].intervals
@@ -79,19 +77,23 @@ def test_the_shift_of_a_set_is_that_of_loops(
         if (pairs)
         else (np.zeros(0), np.zeros(0, bool), np.zeros(0, int), np.zeros(0, int))
     )
-    found = learn_shift(logits, yes, question, run, Spread(Q, R, D, 9, 9))
+    found = learn_shift(logits, yes, question, run, ShiftVariances(Q, R, D, 9, 9))
     assert found == pytest.approx(loops.set_shift(pairs, Q, R, D), abs=1e-9)
 
 
 def test_worked_values_of_a_shift() -> None:
     """Two pairs of p = 1/2 on one question, both yes: i = 1/2, weight 1 / (1 / (1/i + 1) + …)."""
     none = np.zeros(2, int)
-    found = learn_shift(np.zeros(2), np.ones(2, bool), none, none, Spread(1.0, 0.0, 1.0, 9, 9))
+    found = learn_shift(
+        np.zeros(2), np.ones(2, bool), none, none, ShiftVariances(1.0, 0.0, 1.0, 9, 9)
+    )
     assert found.variance == pytest.approx(1 / (1 + 1 / 3))
     s = found.mean  # 2/3 of two pairs' excess is s
     assert 2 / 3 * 2 * (1 - 1 / (1 + math.exp(-s))) == pytest.approx(s)
     nothing = np.zeros(0, int)
-    empty = learn_shift(np.zeros(0), np.zeros(0, bool), nothing, nothing, Spread(0.5, 1, 1, 9, 9))
+    empty = learn_shift(
+        np.zeros(0), np.zeros(0, bool), nothing, nothing, ShiftVariances(0.5, 1, 1, 9, 9)
+    )
     assert empty == (0.0, 0.5)
 
 
@@ -99,7 +101,7 @@ def test_worked_values_of_a_shift() -> None:
 def test_the_reach_is_student_s(
     S: float, Q: float, R: float, D: float, m: int, information: float
 ) -> None:
-    found = reach(SetShift(0.3, S), Spread(Q, R, D, 20, 44), m, information)
+    found = reach(SetShift(0.3, S), ShiftVariances(Q, R, D, 20, 44), m, information)
     variance, freedom = loops.variance_and_freedom(S, Q, R, D, (20, 44), m, information)
     assert found == pytest.approx(stats.t.isf(0.025, freedom) * variance**0.5, rel=1e-6)
 
@@ -112,7 +114,7 @@ def test_a_set_is_as_uncertain_as_one_question() -> None:
     """The stated prior: judging one question well halves the variance of the base rate."""
     p = np.full(10_000, 0.5)
     none = np.zeros(10_000, int)
-    spread = Spread(0.4, 0.0, 1.0, 9, 9)
+    spread = ShiftVariances(0.4, 0.0, 1.0, 9, 9)
     found = learn_shift(logit(p), np.arange(10_000) % 2 == 0, none, none, spread)
     assert found.variance == pytest.approx(0.2, rel=0.01)
     assert found.mean == pytest.approx(0.0, abs=1e-9)
@@ -127,7 +129,7 @@ def test_intervals_are_scores_of_shifted_guesses(general: bool) -> None:
         for q in pool.questions
     )
     pool = replace(pool, questions=tuple(key.questions.values()))
-    found = Nuggeteer(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
+    found = Predictions(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
     run = RUNS[0]
     decided = decide_run(run, key, Judgements(()), found.guess(run.tag))
     ends = found.intervals(run, decided, HOW, general=general)
@@ -142,14 +144,14 @@ def test_intervals_are_scores_of_shifted_guesses(general: bool) -> None:
             assert (one.low, one.high) == pytest.approx((whole[0], whole[2]), abs=1e-6)
 
 
-def ends_in_loops(found: Nuggeteer, run: Run) -> list[tuple[float, float, float]]:
+def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, float]]:
     """Of A, F macro and F micro: low, middle and high; each holds what is shown."""
     answers = [
         found.pool.answer(found.probabilities, run.tag, q.id).tolist() for q in found.pool.questions
     ]
     shown = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
     asked = [
-        scores.Question(weights(q, "vital").tolist(), [answer_length(run.responses(q.id))])
+        scores.Question(nugget_weights(q, "vital").tolist(), [answer_length(run.responses(q.id))])
         for q in found.pool.questions
     ]
 
@@ -193,19 +195,23 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
     held: list[list[bool]] = []
     for _ in range(120):
         p, carried = simulated(pool, rng)
-        found = Nuggeteer(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
+        found = Predictions(pool, p, p > 0.5, np.full(len(p), np.nan), 0)
         guessed, official = (
             {q.id: found.pool.answer(x, run.tag, q.id) for q in questions} for x in (p, carried)
         )
-        sure = {q: Decided(table, np.ones(table.shape, bool)) for q, table in official.items()}
-        open_ = {q: Decided(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()}
-        told = of_answers(questions, run, sure, HOW, guessed)[1]
+        sure = {
+            q: AnswerDecisions(table, np.ones(table.shape, bool)) for q, table in official.items()
+        }
+        open_ = {
+            q: AnswerDecisions(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()
+        }
+        told = run_answers(questions, run, sure, HOW, guessed)[1]
         share, f = float(told.share.mean()), float(told.official.f(3.0).mean())
         ends = found.intervals(run, open_, HOW)
         assert ends is not None
         known = SetShift(0.0, 0.0)  # as if the base rate were the classifier's
         nothing = {q: np.zeros(x.shape, bool) for q, x in guessed.items()}
-        some = GuessedRun(questions, run, open_, HOW, guessed, nothing)
+        some = PredictedRun(questions, run, open_, HOW, guessed, nothing)
         alone = shifted_intervals(some, known, PRIOR_SPREAD, general=False).share
         trials = [(ends.share, share), (ends.macro, f), (alone, share)]
         held.append([one is not None and one.low <= x <= one.high for one, x in trials])
@@ -234,10 +240,10 @@ def test_few_judged_runs_make_it_no_wider() -> None:
 
 
 def test_enough_judged_runs_speak_for_themselves() -> None:
-    from karat.nuggets.guess.nuggeteer import nuggeteer
+    from karat.nuggets.prediction.predictions import predict_support
 
-    found = nuggeteer(nugget_set(judged(FEWEST_RUNS, 8)))
-    wild = replace(found, spread=Spread(1e-9, 1e-9, 1e-9, 9, 9))
+    found = predict_support(nugget_set(judged(FEWEST_RUNS, 8)))
+    wild = replace(found, spread=ShiftVariances(1e-9, 1e-9, 1e-9, 9, 9))
     run = RUNS[0]
     decided = decide_run(run, KEY, Judgements(judged(FEWEST_RUNS, 8)), found.guess(run.tag))
     assert found.intervals(run, decided, HOW) == wild.intervals(run, decided, HOW)
@@ -281,9 +287,9 @@ def test_f_needs_weights() -> None:
 def test_the_narrower_of_two() -> None:
     wide, narrow = ScoreInterval(0.5, 0.2, 0.8), ScoreInterval(0.4, 0.3, 0.5)
     some, others = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
-    assert AllErrors().narrower(some, others) == (narrow, narrow, wide)
-    sure = Errors(0.0, 0.1, 0.1, FEWEST_RUNS)
-    assert AllErrors(sure, None, None).narrower(some, others) == (wide, narrow, wide)
+    assert RunErrors().narrower(some, others) == (narrow, narrow, wide)
+    sure = ScoreErrors(0.0, 0.1, 0.1, FEWEST_RUNS)
+    assert RunErrors(sure, None, None).narrower(some, others) == (wide, narrow, wide)
 
 
 @pytest.mark.parametrize(
@@ -305,12 +311,12 @@ def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said:
 def test_ends_of_the_parts() -> None:
     """The parts of a run: one open nugget of two, in one question of two."""
     questions = [replace(q, nuggets=q.nuggets[:2]) for q in list(KEY.questions.values())[:2]]
-    known = Decided(np.array([[1.0, 0.0]]), np.ones((1, 2), bool))
-    half = Decided(np.array([[1.0, np.nan]]), np.array([[True, False]]))
+    known = AnswerDecisions(np.array([[1.0, 0.0]]), np.ones((1, 2), bool))
+    half = AnswerDecisions(np.array([[1.0, np.nan]]), np.array([[True, False]]))
     chances = {q.id: np.array([[0.3, 0.3]]) for q in questions}
     decided = {questions[0].id: known, questions[1].id: half}
     own = {q.id: np.ones((1, 2), bool) for q in questions}
-    guessed = GuessedRun(questions, RUNS[0], decided, HOW, chances, own)
+    guessed = PredictedRun(questions, RUNS[0], decided, HOW, chances, own)
     assert guessed.guessed(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = reach(shift, PRIOR_SPREAD, 0.5, 0.21)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -12,20 +11,15 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.guess.calibrated.classifier import PRIOR, PRIOR_STRICT
-from karat.nuggets.guess.classifiers import Calibrated
-from karat.nuggets.guess.evaluation import judged_pool
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.judging.agenda import Agenda
+from karat.nuggets.prediction.calibrated import PRIOR, PRIOR_STRICT
+from karat.nuggets.prediction.evaluation import judged_pool
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.predictions import Calibrated, Predictions, predict_support
 from karat.nuggets.results.scoring import NuggetScoring
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.nugget_shares import mean_shares
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.scores.official import mean_shares
+from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 STRICT = kt.Official(strict=True)
 KEY, RUNS, JUDGED = world(questions=8, runs=8, seed=8)
@@ -46,7 +40,7 @@ def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     return kt.score_nuggets(HALF, kt.Official(strict=strict), classifier=rules[classifier])
 
 
-def bias(found: Nuggeteer) -> float:
+def bias(found: Predictions) -> float:
     """The mean error of strict F of the runs that nobody judged."""
     errors = []
     for one in TRUTH[1::2]:
@@ -74,24 +68,15 @@ def test_intervals_of_strict_scores_hold_them() -> None:
         assert one.intervals.share.low <= mean_shares(truth.shares).A <= one.intervals.share.high
 
 
-def test_agreement_is_with_strict_labels() -> None:
-    strict, plain = (scored(flag).guesses for flag in (True, False))
-    assert strict is not None
-    assert strict.agreement is not None
-    assert plain is not None
-    assert strict.agreement.f > 0.6
-    assert strict.agreement != plain.agreement
-
-
 def test_nothing_changes_without_partial_support() -> None:
     nuggets = NuggetSet("world", KEY, TAGS, JUDGED.without(["run3"]))
-    both = [nuggeteer(nuggets, measured=False, strict=flag) for flag in (False, True)]
+    both = [predict_support(nuggets, strict=flag) for flag in (False, True)]
     np.testing.assert_array_equal(both[0].probabilities, both[1].probabilities)
 
 
 def test_the_built_in_classifier_has_a_strict_form() -> None:
     bare = replace(WHOLE, judgements=Judgements(()))
-    strict, plain = (nuggeteer(bare, strict=flag).probabilities for flag in (True, False))
+    strict, plain = (predict_support(bare, strict=flag).probabilities for flag in (True, False))
     assert (strict < plain).all()
     assert PRIOR_STRICT.intercept < PRIOR.intercept
 
@@ -100,18 +85,3 @@ def test_classifiers_are_tried_on_strict_labels() -> None:
     labels = [judged_pool(WHOLE, strict=flag)[1] for flag in (True, False)]
     assert set(labels[0]) == {0, 1}
     assert set(labels[1]) == {0, 0.5, 1}
-
-
-def even(question: object, responses: Sequence[object]) -> np.ndarray:
-    return np.full((len(responses), 1), 0.5)
-
-
-def test_strictly_a_response_that_carries_a_nugget_in_part_leaves_others_to_ask_about() -> None:
-    key = make_key([Question("q", (Nugget("1", ("a fact",)),))])
-    run = make_run("A", [("q", Response("one")), ("q", Response("two"))])
-    rows = Judgements((Judged("q", "1", "one", 0.5, "A"),))
-    nuggets = NuggetSet("set", key, {"A": run}, rows)
-    plain, strict = (Agenda(nuggets, even, strict=flag).first() for flag in (False, True))
-    assert plain is not None
-    assert strict is not None
-    assert (plain.use, strict.use) == (0, 0.25)  # in part is enough, or nothing

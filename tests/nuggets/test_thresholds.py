@@ -12,7 +12,8 @@ from scipy.integrate import dblquad
 from scipy.special import betaln
 
 from karat.errors import InputError
-from karat.nuggets.guess.paper.thresholds import (
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.prediction.thresholds import (
     MODELS,
     _log_shared,
     best_f_threshold,
@@ -21,9 +22,7 @@ from karat.nuggets.guess.paper.thresholds import (
     grid,
     units_of,
 )
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 
 def pool_of(questions: int, nuggets: int, responses: int) -> Pool:

@@ -11,14 +11,18 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 
 from karat.errors import InputError
-from karat.nuggets.guess.folds import Folded, assessor_agreement, folds, with_institutions
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.thresholds import best_f_threshold
-from karat.nuggets.guess.paper.tuning import best_trial, fold_guesses, settings, tune
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import (
+    FoldedCells,
+    assessor_agreement,
+    folds,
+    make_pool,
+    with_institutions,
+)
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.prediction.tuning import best_trial, fold_guesses, settings, tune
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 KEY = make_key(
     [
@@ -96,10 +100,10 @@ def test_an_unknown_way_to_leave_out() -> None:
 def test_identical_responses_are_known_from_other_folds_only() -> None:
     pool = make_pool(KEY, RUNS)
     labels = np.array([1.0, 0, 1, 1, 0, np.nan, 0, 1])
-    found = Folded(pool, labels, folds(pool, "system")).elsewhere
+    found = FoldedCells(pool, labels, folds(pool, "system")).elsewhere
     assert found[[0, 4, 5, 6, 7]].tolist() == pytest.approx([0, 1, 0, 1, 0])
     assert np.isnan(found[[1, 2, 3]]).all()
-    assert np.isnan(Folded(pool, labels, folds(pool, "question")).elsewhere).all()
+    assert np.isnan(FoldedCells(pool, labels, folds(pool, "question")).elsewhere).all()
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=9), st.data())
@@ -117,7 +121,7 @@ def test_what_others_tell_is_the_best_of_them(
     cells = 2 * len(said)
     labels = np.array(data.draw(st.lists(values, min_size=cells, max_size=cells)))
     fold = pool.cell_run // 2
-    found = Folded(pool, labels, fold).elsewhere
+    found = FoldedCells(pool, labels, fold).elsewhere
     for i in range(cells):
         others = [
             labels[j]
@@ -140,7 +144,7 @@ def test_thresholds_come_from_the_other_folds() -> None:
     scores = np.array([1.0, 2, 3, 10, 20, 30])
     labels = np.array([0.0, 1, 1, 0, 1, 1])
     fold = np.array([0, 0, 0, 1, 1, 1])
-    cells = Folded(make_pool(KEY, RUNS), labels, fold)  # thresholds are 15 and 1.5
+    cells = FoldedCells(make_pool(KEY, RUNS), labels, fold)  # thresholds are 15 and 1.5
     found = fold_guesses(cells, [(0, scores), (1, scores)])
     assert found.tolist() == [False] * 3 + [True] * 3
     other = np.array([16.0, 2, 3, 10, 20, 30])  # of the first fold, while it is left out
@@ -154,9 +158,9 @@ def test_thresholds_come_from_the_other_folds() -> None:
 def test_tuning_agrees_with_a_plain_loop(by: str, informativeness: str) -> None:
     pool, labels, _ = pooled()
     rule = Paper(1, stop="en", normalised=True, informativeness=informativeness)
-    (trial,) = tune(Folded(pool, labels, folds(pool, by)), [rule])
+    (trial,) = tune(FoldedCells(pool, labels, folds(pool, by)), [rule])
     fold = folds(pool, by)
-    known = Folded(pool, labels, fold).elsewhere
+    known = FoldedCells(pool, labels, fold).elsewhere
     for cell in range(0, len(labels), 7):
         rest = fold != fold[cell]
         scores = rule.scores(pool, np.where(rest, labels, np.nan), fold)
@@ -172,7 +176,7 @@ def test_tuning_agrees_with_a_plain_loop(by: str, informativeness: str) -> None:
 def test_all_settings_in_one_call() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     seen: list[int] = []
-    cells = Folded(pool, labels, folds(pool, "system"))
+    cells = FoldedCells(pool, labels, folds(pool, "system"))
     trials = tune(cells, settings(), progress=lambda done, total, what: seen.append(done))
     assert [trial.classifier for trial in trials] == settings()
     assert seen == list(range(1, 25))

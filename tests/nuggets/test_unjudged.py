@@ -10,16 +10,12 @@ from nuggets.nugget_world import pooled
 from oracles.echo_loops import echo
 from scipy.optimize import minimize
 
-from karat.nuggets.guess.calibrated import unjudged_questions as unjudged
-from karat.nuggets.guess.calibrated.classifier import cross_validate, fit_unjudged
-from karat.nuggets.guess.calibrated.evidence import evidence
-from karat.nuggets.guess.calibrated.logistic import Logistic, fit_logistic
-from karat.nuggets.guess.calibrated.unjudged_questions import Unjudged
-from karat.nuggets.guess.folds import Folded, folds
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.guess.words import WordRecipe, smoothed_idf
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.prediction import evidence as unjudged
+from karat.nuggets.prediction.calibrated import Logistic, cross_validate, fit_logistic, fit_unjudged
+from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
+from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
+from karat.nuggets.scores.words import WordRecipe, smoothed_idf
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 WORDS = [f"w{a}{b}" for a in "bdfgk" for b in "bdfgk"]
 PLAIN = WordRecipe()
@@ -47,7 +43,7 @@ def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:
 
 def test_places_run_from_0_to_1_in_each_key() -> None:
     pool = pool_of((["a", "b", "c"], ["x", "y"]), (["d"], ["z"]))
-    assert Unjudged(pool).place.tolist() == [0, 0.5, 1, 0, 0.5, 1, 0]
+    assert UnjudgedEvidence(pool).place.tolist() == [0, 0.5, 1, 0, 0.5, 1, 0]
 
 
 # ------------------------------------------------------------------------------------- echoes
@@ -71,7 +67,7 @@ def test_echoes_are_those_of_the_loops(
     cells = len(responses) * len(nuggets)
     chances = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
     p = data.draw(st.lists(chances, min_size=cells, max_size=cells))
-    found = Unjudged(pool, PLAIN).echoes(np.array(p))
+    found = UnjudgedEvidence(pool, PLAIN).echoes(np.array(p))
     idf = dict(zip(WORDS, smoothed_idf(pool.texts, PLAIN)(WORDS), strict=True))
     wanted = [
         echo(responses, nuggets, g, idf, p[g :: len(nuggets)], r)
@@ -94,7 +90,7 @@ def other_words() -> Pool:
 def test_other_words_are_learned_from_responses_that_seem_to_carry_the_nugget() -> None:
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.1], [0.1, 0.1]])
-    found = Unjudged(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
+    found = UnjudgedEvidence(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
     assert found[2] > 0.2
     assert found[3] < 0.05
 
@@ -103,14 +99,14 @@ def test_nobody_listens_to_oneself() -> None:
     pool = other_words()
     p = np.full(8, 0.3)
     p[pool.cell_response == 2] = 0.9
-    columns = Unjudged(pool)
+    columns = UnjudgedEvidence(pool)
     found = columns.echoes(p)
     p[pool.cell_response == 2] = 0.1
     again = columns.echoes(p)
     mine = pool.cell_response == 2
     assert found[mine] == pytest.approx(again[mine])
     assert np.abs(found - again).max() > 0.01
-    assert Unjudged(pool_of((["a b"], ["a c. d e"]))).echoes(np.ones(1)).tolist() == [0]
+    assert UnjudgedEvidence(pool_of((["a b"], ["a c. d e"]))).echoes(np.ones(1)).tolist() == [0]
 
 
 def test_of_very_many_responses_those_that_are_believed_speak(
@@ -118,19 +114,19 @@ def test_of_very_many_responses_those_that_are_believed_speak(
 ) -> None:
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 0.1], [0.0, 0.1]]).ravel()
-    whole = Unjudged(pool).echoes(p).reshape(4, 2)[:, 0]
+    whole = UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0]
     monkeypatch.setattr(unjudged, "_HEARD", 2)
-    assert Unjudged(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(whole)
+    assert UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(whole)
 
 
 def test_empty_responses_and_questions_without_any() -> None:
     pool = pool_of((["of the", "a fact"], ["", "…", "a fact. of"]), (["x"], []))
-    found = Unjudged(pool).echoes(np.full(6, 0.5))
+    found = UnjudgedEvidence(pool).echoes(np.full(6, 0.5))
     assert found.shape == (6,)
     assert np.isfinite(found).all()
     key = make_key([Question("q", ()), Question("r", (Nugget("1", ("x",)),))])
     run = make_run("run", [("q", Response("y")), ("r", Response("x"))])
-    assert Unjudged(make_pool(key, [run])).echoes(np.ones(1)).tolist() == [0]
+    assert UnjudgedEvidence(make_pool(key, [run])).echoes(np.ones(1)).tolist() == [0]
 
 
 # ------------------------------------------------------------------------------- the classifier
@@ -138,20 +134,20 @@ def test_empty_responses_and_questions_without_any() -> None:
 
 def test_a_place_is_learned_from_other_questions() -> None:
     pool, labels, _ = pooled()
-    first = np.where(Unjudged(pool).place < 0.5, 1.0, 0.0)
+    first = np.where(UnjudgedEvidence(pool).place < 0.5, 1.0, 0.0)
     blind = np.zeros((len(labels), 1))
     fold = folds(pool, "question")
-    assert cross_validate(Folded(pool, first, fold), blind).agreement.f == 1
+    assert cross_validate(FoldedCells(pool, first, fold), blind).agreement.f == 1
     second = np.where(pool.cell_run % 2, first, 1 - first)  # no place tells that
-    assert cross_validate(Folded(pool, second, fold), blind).agreement.f < 0.9
+    assert cross_validate(FoldedCells(pool, second, fold), blind).agreement.f < 0.9
 
 
 def test_rows_are_evidence_place_and_echo() -> None:
     pool, labels, _ = pooled()
     X = evidence(pool)
-    model, rows = fit_unjudged(X, labels, Unjudged(pool))
+    model, rows = fit_unjudged(X, labels, UnjudgedEvidence(pool))
     assert rows[:, :-2].tolist() == X.tolist()
-    assert rows[:, -2].tolist() == Unjudged(pool).place.tolist()
+    assert rows[:, -2].tolist() == UnjudgedEvidence(pool).place.tolist()
     assert model.probabilities(rows).shape == (len(labels),)
 
 

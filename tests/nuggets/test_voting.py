@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,18 +11,11 @@ import pytest
 
 import karat as kt
 from karat.errors import InputError
-from karat.nuggets.guess.labels import own_values
-from karat.nuggets.guess.pool import make_pool
-from karat.nuggets.judging.asking import disputed
-from karat.nuggets.judging.likelihood import overlap
-from karat.nuggets.judging.log import Log
-from karat.nuggets.judging.session import Session
+from karat.nuggets.prediction.pool import make_pool, run_labels
 from karat.nuggets.scores.decisions import decide
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements, Votes
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Response, make_run
-from karat.nuggets.sets.voting import Votes
 
 TEXT = "No refunds at all."
 QUESTION = Question(
@@ -32,15 +24,15 @@ QUESTION = Question(
 RUN = make_run("A", [("q", Response(TEXT))])
 
 
-def said(value: float, judge: str = "", kind: str = "", run: str = "A") -> Judged:
-    return Judged("q", "1", TEXT, value, run, judge, kind=kind)
+def said(value: float, judge: str = "", kind: str = "", run: str = "A") -> JudgedResponse:
+    return JudgedResponse("q", "1", TEXT, value, run, judge, kind=kind)
 
 
-def told(*rows: Judged, ties: str = "half") -> NuggetSet:
+def told(*rows: JudgedResponse, ties: str = "half") -> NuggetSet:
     return NuggetSet("set", make_key([QUESTION]), {"A": RUN}, Judgements(rows, ties))
 
 
-def known(*rows: Judged, ties: str = "half") -> float | None:
+def known(*rows: JudgedResponse, ties: str = "half") -> float | None:
     return told(*rows, ties=ties).judgements.known.get(("q", "1", TEXT.casefold()))
 
 
@@ -62,14 +54,14 @@ def test_the_label_of_a_model_alone_is_not_known() -> None:
     decided = decide(QUESTION, RUN.responses("q"), found.judgements)
     assert not decided.known.any()
     assert np.isnan(decided.values).all()
-    assert np.isnan(own_values(make_pool(found.key, [RUN]), found.judgements)).all()
+    assert np.isnan(run_labels(make_pool(found.key, [RUN]), found.judgements)).all()
 
 
 def test_what_was_adjudicated_decides() -> None:
     people = [said(1, name, "person") for name in ("ann", "bob", "cleo")]
     assert known(*people, said(0, "dora", "adjudicated")) == 0
     own = told(*people, said(0, "dora", "adjudicated", run="")).judgements
-    assert own.about("q", TEXT.casefold(), own="A") == {"1": 0}  # in every run, as judged too
+    assert own.about("q", TEXT.casefold(), run_tag="A") == {"1": 0}  # in every run, as judged too
 
 
 @pytest.mark.parametrize(
@@ -121,7 +113,7 @@ def test_one_judge_votes_once_and_for_the_most_favourable() -> None:
         rows = said(0, judge, run="A"), said(1, judge, run="B"), said(0, judge, run="C")
         assert known(*rows) == 1
         assert told(*rows).judgements.disputes == ()
-        assert told(*rows).judgements.about("q", TEXT.casefold(), own="A") == {"1": 0}
+        assert told(*rows).judgements.about("q", TEXT.casefold(), run_tag="A") == {"1": 0}
     rows = said(1, "ann", run="A"), said(1, "ann", run="B"), said(0, "bob"), said(0, "cleo")
     assert known(*rows) == 0
 
@@ -246,22 +238,3 @@ def test_labels_of_rag_answers_may_have_a_judge(tmp_path: Path) -> None:
     place.write_text(gpt + gpt, encoding="utf-8")
     with pytest.raises(InputError, match="line 2: run A answers question q already"):
         kt.load_nuggets(place)
-
-
-# ------------------------------------------------------------------------------------- judging
-
-
-def test_a_log_keeps_the_judge_and_the_kind(key: Path, tmp_path: Path) -> None:
-    nuggets = told(said(1, "ann", "person"), said(0, "bob", "person"))
-    asks = disputed(nuggets, overlap)
-    assert [(ask.nugget.id, ask.response.text) for ask in asks] == [("1", TEXT)]
-    for kind in ("person", "adjudicated"):
-        place = tmp_path / f"{kind}.jsonl"
-        with Log(place) as log:
-            Session(asks, log, "dora", kind).answer(0.0)
-        again = kt.load_nuggets(key, judgements=[place])
-        assert kinds(again) == [("dora", kind)]
-    rows = (*nuggets.judgements.rows, *again.judgements.rows)
-    settled = replace(nuggets, judgements=Judgements(rows))
-    assert settled.judgements.known["q", "1", TEXT.casefold()] == 0
-    assert disputed(settled, overlap) == []

@@ -102,9 +102,8 @@ nuggets convert demo-nuggets nuggets.jsonl
 nuggets convert demo-nuggets nuggets-trec --format trec
 nuggets agree demo-nuggets nuggets.jsonl -f json
 nuggets score heron wren --key demo-nuggets --pourpre --nuggets -f json
-nuggets score heron --key demo-nuggets --classifier paper --ngrams 1 --weight count --stem porter
-  --stop en --threshold-model global --once --normalised --train-on-responses -f json
-nuggets diff heron kestrel --key demo-nuggets --classifier auto -f json
+nuggets score heron --key demo-nuggets --classifier
+  paper:n=1,weight=count,stem=porter,stop=en,threshold_model=global,once=yes,responses=yes -f json
 paraphrase table pem.npz -o phrases.txt
 paraphrase table phrases.txt -o table.npz
 score atlas.txt -r ref1.txt -m pivot_f1:table=table.npz -f json
@@ -169,7 +168,6 @@ TRAINED = ("paraphrase evaluate", "reproduce pem", "paraphrase train", "--model 
 EXEMPT = {
     "completion": "prints no number",
     "demo": "score and compare",
-    "nuggets judge": "a conversation",
     "studio": "serves pages",
     "studio export": "the judgements of people",
     "studio import": "the judgements of people",

@@ -6,16 +6,16 @@ import math
 
 from karat.report.charts.models import (
     CellMark,
+    ChartInterval,
+    ChartLine,
     Curve,
     Curves,
-    Estimated,
     HeatMap,
-    Interval,
     Intervals,
     Knot,
-    Line,
     Outline,
     Pair,
+    PairedEstimate,
     PairedIntervals,
     Point,
     Scatter,
@@ -31,7 +31,7 @@ SCATTER = Scatter(
         Point(31.0, 73.0, "日本語", "submitted"),
         Point(math.nan, 80.0, "unseen", "submitted"),
     ],
-    Line(0.3, 65.0),
+    ChartLine(0.3, 65.0),
     "r = 0.81 [0.60, 0.93]",
     "Three systems.",
 )
@@ -63,7 +63,11 @@ CURVES = Curves(
 INTERVALS = Intervals(
     "Correlations",
     "Pearson's r",
-    [Interval("bleu", 0.7, 0.5, 0.8), Interval("chrf", 0.75), Interval("none", math.nan)],
+    [
+        ChartInterval("bleu", 0.7, 0.5, 0.8),
+        ChartInterval("chrf", 0.75),
+        ChartInterval("none", math.nan),
+    ],
     baseline=0.6,
 )
 BARS = Scatter(
@@ -76,7 +80,7 @@ BARS = Scatter(
         Point(0.7, 0.75, "wren", "", None, 0.9),
         Point(0.8, 0.7, "kestrel", "", math.nan, 0.9),
     ],
-    Line(1.0, 0.0),
+    ChartLine(1.0, 0.0),
     caption="Two have bars.",
 )
 PAIRED = PairedIntervals(
@@ -84,9 +88,9 @@ PAIRED = PairedIntervals(
     "quality",
     ("people with chrF", "people alone"),
     [
-        Pair("atlas", Estimated(4.2, 4.0, 4.4, "4.2"), Estimated(4.1, 3.8, 4.4, "4.1")),
-        Pair("beacon <b>", Estimated(3.9, math.nan, math.nan, "3.9")),
-        Pair("none", Estimated(math.nan, 1, 2, "–")),
+        Pair("atlas", PairedEstimate(4.2, 4.0, 4.4, "4.2"), PairedEstimate(4.1, 3.8, 4.4, "4.1")),
+        Pair("beacon <b>", PairedEstimate(3.9, math.nan, math.nan, "3.9")),
+        Pair("none", PairedEstimate(math.nan, 1, 2, "–")),
     ],
     "higher",
 )

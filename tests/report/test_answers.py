@@ -11,7 +11,7 @@ from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Score
 from karat.metrics.differing import differing_words
 from karat.report.documents.comparisons import comparison_answer, comparison_basis
-from karat.report.model import listing, metric_label, signed, span
+from karat.report.model import format_interval, format_signed, join_names, metric_label
 
 BLEU, CHRF, TER = map(kt.metric, ("bleu", "chrf", "ter"))
 
@@ -151,12 +151,16 @@ def test_a_summary_commands_no_terminal() -> None:
 
 
 def test_phrases() -> None:
-    assert listing(["a"]) == "a"
-    assert listing(["a", "b", "c"]) == "a, b and c"
-    assert listing([str(n) for n in range(9)], most=4) == "0, 1, 2 and 6 more"
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names([str(n) for n in range(9)], most=4) == "0, 1, 2 and 6 more"
     assert [metric_label(m) for m in ("bleu", "bleu:n=2")] == ["BLEU", "bleu:n=2"]
-    assert (signed(0.04, 1), signed(-0.04, 1), signed(0.06, 1)) == ("0.0", "0.0", "+0.1")
-    assert span(-1.25, 1234.5, 1) == "[-1.2, 1,234.5]"
+    assert (format_signed(0.04, 1), format_signed(-0.04, 1), format_signed(0.06, 1)) == (
+        "0.0",
+        "0.0",
+        "+0.1",
+    )
+    assert format_interval(-1.25, 1234.5, 1) == "[-1.2, 1,234.5]"
 
 
 @pytest.mark.parametrize(

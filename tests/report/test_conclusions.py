@@ -29,14 +29,13 @@ from karat.meta.plane_study import (
     study_plane,
 )
 from karat.metrics.ngram import AEv
-from karat.nuggets.guess.folds import AssessorAgreement
+from karat.nuggets.prediction.pool import AssessorAgreement
 from karat.nuggets.results import evaluation as nugget_evaluation
-from karat.nuggets.results import guess_notes
 from karat.nuggets.results.changes import Significance
 from karat.realize.evaluation import TrainingOverlap
 from karat.report.documents.comparisons import comparison_document
 from karat.report.documents.planes import plane_chart, plane_table, study_answer
-from karat.report.segment.document import caption
+from karat.report.segment.document import grid_caption
 
 NAN = math.nan
 
@@ -157,7 +156,7 @@ PLANE = [
 
 @case
 def grid(candidate: str, reference: str, **settings: Any) -> str:
-    return caption(kt.GTM(**{"e": 2, **settings}).explain(candidate, reference))
+    return grid_caption(kt.GTM(**{"e": 2, **settings}).explain(candidate, reference))
 
 
 MISSED = grid("a b a a", "a a a b")
@@ -530,7 +529,7 @@ def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str
 
     def items(scores: Sequence[float], names: str) -> kt.ItemScores:
         rows = np.array([(score, 1.0) for score in scores])
-        measured = (kt.Measured(GivenMean(), "m|version=1", rows),)
+        measured = (kt.MeasuredItems(GivenMean(), "m|version=1", rows),)
         things = tuple((name,) for name in names) if names else None
         texts = lambda places: [kt.ItemText("x", "x") for _ in places]  # noqa: E731
         return kt.ItemScores("run", ids, measured, "same", texts, "other", things, "nugget")
@@ -626,15 +625,6 @@ def agreed(f: float) -> AssessorAgreement:
 
 
 @case
-def contest(mine: float, theirs: float | None) -> str:
-    beside = SimpleNamespace(classifier="calibrated", agreement=agreed(theirs or 0.0))
-    won = SimpleNamespace(classifier="paper", agreement=agreed(mine), beside=beside)
-    return guess_notes.contest(
-        won if theirs is not None else SimpleNamespace(beside=None, agreement=None)  # type: ignore[arg-type]
-    )
-
-
-@case
 def chosen(calibrated: float, best: float, likely: float | None) -> str:
     found = SimpleNamespace(
         calibrated=SimpleNamespace(agreement=agreed(calibrated)),
@@ -655,11 +645,6 @@ def significance(*numbers: float) -> str:
 
 
 NUGGETS = [
-    Conclusion("so the former guesses", (contest(0.8, 0.7),), (contest(0.8, 0.8),)),
-    Conclusion(
-        "they are equal, and the former guesses", (contest(0.8, 0.8),), (contest(0.8, 0.7),)
-    ),
-    Conclusion("too few judgements of different runs", (contest(0.8, None),), (contest(0.8, 0.7),)),
     Conclusion(
         "the calibrated classifier",
         (chosen(0.8, 0.7, 0.6), chosen(0.8, 0.7, None)),

@@ -10,7 +10,7 @@ from sample_estimates import JUDGE, THREE, difference, made, row
 
 from karat.estimation.estimate_results import Estimate
 from karat.estimation.system_estimates import labels_worth
-from karat.report.documents.estimates import digits, estimate_answer, estimate_basis
+from karat.report.documents.estimates import estimate_answer, estimate_basis, score_places
 
 A, B, C = row("A", 84.0), row("B", 83.0), row("C", 70.0)
 EXACT = [
@@ -225,7 +225,7 @@ def test_the_bias_of_a_judge_is_not_told_from_an_interval_without_width() -> Non
 
 @pytest.mark.parametrize(("half", "places"), [(26, 0), (2.6, 1), (0.44, 2), (0.08, 3), (0, 2)])
 def test_scores_have_two_digits_of_half_their_interval(half: float, places: int) -> None:
-    assert digits(made((A._replace(low=84 - half, high=84 + half),))) == places
+    assert score_places(made((A._replace(low=84 - half, high=84 + half),))) == places
 
 
 def test_labels_that_judges_are_worth() -> None:

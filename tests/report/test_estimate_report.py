@@ -13,7 +13,7 @@ from sample_estimates import THREE, difference, made, row
 from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
 from karat.report.charts.letters import chart_sketch
-from karat.report.charts.models import Estimated, Forest, Pair, PairedIntervals
+from karat.report.charts.models import Forest, Pair, PairedEstimate, PairedIntervals
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.render.html import render_notebook
 from karat.report.render.renderers import render
@@ -89,7 +89,7 @@ def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     assert scores.pairs[0].other is None
     assert not scores.compared
     (table,) = found.document().tables
-    assert {column.key for column in table.shown} == {
+    assert {column.key for column in table.shown_columns} == {
         *("system", "estimate", "low", "high", "labels", "more", "form")
     }
     assert {column.key for column in table.columns} >= set(EstimateRow._fields)
@@ -113,9 +113,9 @@ CHART = PairedIntervals(
     "score",
     ("both", "one alone"),
     [
-        Pair("atlas", Estimated(80, 76, 82, "80"), Estimated(76, 73, 82, "76")),
-        Pair("日本語", Estimated(75, nan, nan, "75"), Estimated(nan, nan, nan, "–")),
-        Pair("unseen", Estimated(nan, 1, 2, "–")),
+        Pair("atlas", PairedEstimate(80, 76, 82, "80"), PairedEstimate(76, 73, 82, "76")),
+        Pair("日本語", PairedEstimate(75, nan, nan, "75"), PairedEstimate(nan, nan, nan, "–")),
+        Pair("unseen", PairedEstimate(nan, 1, 2, "–")),
     ],
     "lower",
 )

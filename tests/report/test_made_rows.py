@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from karat.report.model import Row
-from karat.results import MadeRows
+from karat.results import LazyRows
 
 
-def rows(*sizes: int) -> MadeRows[Row]:
+def rows(*sizes: int) -> LazyRows[Row]:
     def maker(part: int) -> Callable[[int], Row]:
         return lambda i: {"part": part, "row": i}
 
-    return MadeRows([(size, maker(part)) for part, size in enumerate(sizes)])
+    return LazyRows([(size, maker(part)) for part, size in enumerate(sizes)])
 
 
 @pytest.mark.parametrize("sizes", [(), (0,), (3,), (2, 0, 3), (0, 1), (1, 0)], ids=str)
@@ -40,6 +40,6 @@ def test_no_row_is_made_before_it_is_looked_at() -> None:
         seen.append(i)
         return {"row": i}
 
-    made = MadeRows([(1_000_000, make)])
+    made = LazyRows([(1_000_000, make)])
     assert made[7] == {"row": 7}
     assert seen == [7]

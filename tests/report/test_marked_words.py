@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import karat as kt
-from karat.report.model import Case, Document, Examples
+from karat.report.model import Document, ExampleCase, Examples
 
 LEGEND = "Marked: words that no reference contains as often."
 FIRST = ["the fast fox ran home", "it rained all day long", "she read the letter"]
@@ -15,14 +15,14 @@ GOOD = ["the quick fox ran home", "rain fell all day long", "she read the letter
 ODD = ["the quick wolf ran home", "snow fell all day long", "she wrote the letter twice"]
 
 
-def cases_of(document: Document) -> list[Case]:
+def cases_of(document: Document) -> list[ExampleCase]:
     blocks = [block for block in document.blocks if isinstance(block, Examples)]
     assert blocks
     assert {block.marked for block in blocks} == {LEGEND}
     return [case for block in blocks for case in block.cases]
 
 
-def marked_of(case: Case) -> dict[str, list[str]]:
+def marked_of(case: ExampleCase) -> dict[str, list[str]]:
     return {one.label: [one.text[a:b] for a, b in one.marks] for one in case.passages}
 
 

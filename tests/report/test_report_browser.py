@@ -11,14 +11,14 @@ from browser import CHROMIUM, ask, chromium, faults, printed_page
 import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.report.model import (
-    Case,
     Column,
     Document,
+    ExampleCase,
     Examples,
     Figure,
     Gallery,
-    Passage,
     Table,
+    TextPassage,
 )
 from karat.report.render.renderers import render
 
@@ -239,7 +239,7 @@ def test_a_long_name_does_not_widen_the_page(tmp_path: Path) -> None:
     name = "w" * 3000
     table = Table("rows", name, (Column("x", name),), ({"x": name},), notes=(name,))
     figure = Figure(name, lambda: "<svg></svg>", name)
-    case = Case(name, name, (Passage(name, name),), {"system": name})
+    case = ExampleCase(name, name, (TextPassage(name, name),), {"system": name})
     blocks = (
         Gallery("Small", (figure,), name),
         Examples("Cases", (case,), table, {"system": "System"}),

@@ -11,11 +11,11 @@ from karat.report.model import (
     Cell,
     Column,
     Table,
-    brief,
     cell_text,
+    format_brief,
+    format_count,
     number_text,
     sections,
-    several,
 )
 
 
@@ -53,14 +53,14 @@ def test_a_positive_number_is_never_zero(value: float, expected: str) -> None:
 
 
 def test_numbers_in_running_text() -> None:
-    assert [brief(x) for x in (0.0, 2.0, 20.5, 5.4772, 1234.5)] == [
+    assert [format_brief(x) for x in (0.0, 2.0, 20.5, 5.4772, 1234.5)] == [
         "0",
         "2",
         "20.5",
         "5.477",
         "1,234.5",
     ]
-    assert [several(n, "word") for n in (0, 1, 2000)] == ["0 words", "1 word", "2,000 words"]
+    assert [format_count(n, "word") for n in (0, 1, 2000)] == ["0 words", "1 word", "2,000 words"]
 
 
 @pytest.mark.parametrize("cell", [None, math.nan, -math.nan])
@@ -80,13 +80,13 @@ def test_sections_are_runs_and_missing_groups_are_one_run() -> None:
     table = Table("rows", "", columns, rows, group="g")
     found = [
         (heading, [shown.cell for (shown,) in rows])
-        for heading, rows in sections(table, table.shown, str.upper)
+        for heading, rows in sections(table, table.shown_columns, str.upper)
     ]
     assert found == [("A", [0, 1]), (DASH, [2, 3]), ("A", [4])]
 
 
 def test_table_without_group_is_one_section_without_heading() -> None:
     table = Table("rows", "", (Column("n", "N"),), ({"n": 1}, {"n": 2}))
-    ((heading, rows),) = sections(table, table.shown, str.upper)
+    ((heading, rows),) = sections(table, table.shown_columns, str.upper)
     assert heading is None
     assert len(rows) == 2

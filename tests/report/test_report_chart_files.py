@@ -19,11 +19,11 @@ from karat.cli.show import check_charts, write_charts
 from karat.errors import MissingExtra, OutputError
 from karat.report.charts.models import (
     Chart,
+    ChartInterval,
     Curve,
     Curves,
     HeatMap,
     Histogram,
-    Interval,
     Intervals,
     Knot,
     Point,
@@ -108,8 +108,8 @@ def test_words_that_look_like_colours_are_left_alone() -> None:
         Curves("T", "x", "y", []),
         Curves("T", "x", "y", [Curve("c", [Knot(1.0, 1.0, 0.0, 2.0)])], log_x=True),
         Curves("T", "x", "y", [Curve(f"c{k}", [Knot(k, 1.0)]) for k in range(12)]),
-        Intervals("T", "x", [Interval("a", math.nan)]),
-        Intervals("T", "x", [Interval("a", 1.0, -math.inf, 2.0)], baseline=math.nan),
+        Intervals("T", "x", [ChartInterval("a", math.nan)]),
+        Intervals("T", "x", [ChartInterval("a", 1.0, -math.inf, 2.0)], baseline=math.nan),
         Histogram("T", "x", [1.0, 2.0, 2.0], marker=0.0),
     ],
 )

@@ -20,19 +20,19 @@ from karat.report.charts.letters import chart_sketch
 from karat.report.charts.models import (
     CellMark,
     Chart,
+    ChartInterval,
+    ChartLine,
     Curve,
     Curves,
     HeatMap,
-    Interval,
     Intervals,
     Knot,
-    Line,
     Outline,
     Point,
     Scatter,
     chart_figure,
+    curve_runs,
     interval_bands,
-    runs,
 )
 from karat.report.charts.svg import cells as heat_svg
 from karat.report.charts.svg import frame as svg
@@ -51,7 +51,7 @@ POINTS = st.lists(st.builds(Point, NUMBER, NUMBER, TEXT, st.sampled_from(["", "a
 KNOTS = st.lists(st.builds(Knot, NUMBER, NUMBER, MAYBE, MAYBE), max_size=5)
 SCATTERS = st.builds(
     *(Scatter, TEXT, TEXT, TEXT, POINTS),
-    st.none() | st.builds(Line, NUMBER, NUMBER),
+    st.none() | st.builds(ChartLine, NUMBER, NUMBER),
     *(TEXT, TEXT),
 )
 CURVE_CHARTS = st.builds(
@@ -61,7 +61,7 @@ CURVE_CHARTS = st.builds(
 )
 INTERVAL_CHARTS = st.builds(
     *(Intervals, TEXT, TEXT),
-    st.lists(st.builds(Interval, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
+    st.lists(st.builds(ChartInterval, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
     MAYBE,
 )
 PLAIN = Sheet(60, False)
@@ -154,7 +154,7 @@ def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
         HeatMap("T", "r", "c", ["a"], ["b"], [[math.inf]]),
         Curves("T", "x", "y", [Curve("c", [Knot(0.0, 1.0)])], log_x=True),
         Curves("T", "x", "y", [Curve("c", [])]),
-        Intervals("T", "x", [Interval("a", math.nan, 0.0, 1.0)]),
+        Intervals("T", "x", [ChartInterval("a", math.nan, 0.0, 1.0)]),
     ],
 )
 def test_nothing_to_draw_says_so(chart: Chart) -> None:
@@ -246,17 +246,17 @@ def test_points_at_one_place_and_a_single_point() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (Line(1.0, 0.0), (0.0, 10.0)),
-        (Line(2.0, 0.0), (0.0, 5.0)),
-        (Line(-1.0, 15.0), (5.0, 10.0)),
-        (Line(0.0, 5.0), (0.0, 10.0)),
-        (Line(0.0, 11.0), None),
-        (Line(1.0, 20.0), None),
-        (Line(math.nan, 0.0), None),
+        (ChartLine(1.0, 0.0), (0.0, 10.0)),
+        (ChartLine(2.0, 0.0), (0.0, 5.0)),
+        (ChartLine(-1.0, 15.0), (5.0, 10.0)),
+        (ChartLine(0.0, 5.0), (0.0, 10.0)),
+        (ChartLine(0.0, 11.0), None),
+        (ChartLine(1.0, 20.0), None),
+        (ChartLine(math.nan, 0.0), None),
     ],
 )
 def test_the_fitted_line_stays_within_the_plot(
-    line: Line, expected: tuple[float, float] | None
+    line: ChartLine, expected: tuple[float, float] | None
 ) -> None:
     axis = Axis(nice_ticks(0, 10), 0, 1)
     assert visible_span(line, axis, axis) == expected
@@ -462,7 +462,7 @@ def test_a_long_curve_has_few_markers() -> None:
 
 def test_gaps_break_curves_and_bands() -> None:
     knots = [Knot(1, 1, 0, 2), Knot(2, 2), Knot(3, 3, 2, 4), Knot(4, math.nan, 1, 2), Knot(5, 5)]
-    assert [[k.x for k in run] for run in runs(knots)] == [[1, 2, 3], [5]]
+    assert [[k.x for k in run] for run in curve_runs(knots)] == [[1, 2, 3], [5]]
     assert [[k.x for k in run] for run in interval_bands(knots)] == [[1], [3]]
 
 
@@ -521,7 +521,7 @@ def test_intervals_drawn_with_letters() -> None:
 
 def test_axes_are_alike_where_the_line_says_equal() -> None:
     points = [Point(0.1, 0.52, "a"), Point(0.9, 0.55, "b")]
-    x, y = Scatter("T", "old", "new", points, Line(1.0, 0.0)).ticks()
+    x, y = Scatter("T", "old", "new", points, ChartLine(1.0, 0.0)).ticks()
     assert x.values == y.values
-    x, y = Scatter("T", "old", "new", points, Line(0.9, 0.0)).ticks()
+    x, y = Scatter("T", "old", "new", points, ChartLine(0.9, 0.0)).ticks()
     assert x.values != y.values

@@ -15,8 +15,8 @@ import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.metrics.gtm import Explanation
 from karat.report.render.renderers import render
-from karat.report.render.text import Sheet, display_width, letters
-from karat.report.segment.document import caption
+from karat.report.render.text import Sheet, display_width, split_letters
+from karat.report.segment.document import grid_caption
 from karat.report.segment.svg import edits_html, edits_story, edits_svg, grid_svg
 from karat.report.segment.text import COUNTED, CUT, HIT, PARED, draw_edits, draw_grid
 
@@ -125,7 +125,7 @@ def test_edits_drawn_with_letters() -> None:
 
 
 def test_letters_keep_their_marks() -> None:
-    assert letters("e\u0301a日") == ["e\u0301", "a", "日"]
+    assert split_letters("e\u0301a日") == ["e\u0301", "a", "日"]
 
 
 # ------------------------------------------------------------------------------------ as SVG
@@ -270,11 +270,11 @@ def test_the_story_tells_what_changes() -> None:
     ],
 )
 def test_the_caption_says_how_certain_the_matching_is(search: str, ending: str) -> None:
-    assert caption(explained("a b a a", "a a a b", search=search)).endswith(ending)
+    assert grid_caption(explained("a b a a", "a a a b", search=search)).endswith(ending)
 
 
 def test_one_word_is_not_words() -> None:
-    assert "size 1; 1 word against 1." in caption(explained("a", "a"))
+    assert "size 1; 1 word against 1." in grid_caption(explained("a", "a"))
 
 
 def test_markdown_holds_the_drawings_in_fences_that_no_word_closes() -> None:

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.report.charts.svg.frame import DOT, Box, place_labels, spaced
+from karat.report.charts.svg.frame import DOT, Box, place_labels, space_out
 
 FRAME = Box(0, 0, 400, 300)
 PLACE = st.tuples(st.floats(0, 400), st.floats(0, 300))
@@ -53,7 +53,7 @@ def test_thirty_systems_find_their_places() -> None:
 
 @given(st.lists(st.floats(0, 300), max_size=20))
 def test_names_are_spread_with_a_gap_in_their_order(wanted: list[float]) -> None:
-    places = spaced(wanted, 15, 0, 300)
+    places = space_out(wanted, 15, 0, 300)
     assert places is not None
     order = sorted(range(len(wanted)), key=lambda k: wanted[k])
     assert all(places[b] - places[a] >= 15 - 1e-9 for a, b in pairwise(order))
@@ -61,5 +61,5 @@ def test_names_are_spread_with_a_gap_in_their_order(wanted: list[float]) -> None
 
 
 def test_names_that_have_room_stay_where_they_are() -> None:
-    assert spaced([200.0, 10.0, 100.0], 15, 0, 300) == [200.0, 10.0, 100.0]
-    assert spaced([1.0, 2.0], 15, 0, 10) is None
+    assert space_out([200.0, 10.0, 100.0], 15, 0, 300) == [200.0, 10.0, 100.0]
+    assert space_out([1.0, 2.0], 15, 0, 10) is None

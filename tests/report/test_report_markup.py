@@ -15,8 +15,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karat.report.markup import data
-from karat.report.model import Case, Column, Document, Examples, Figure, Passage, Table
-from karat.report.render.html import Section, definitions, page, render_html
+from karat.report.model import Column, Document, ExampleCase, Examples, Figure, Table, TextPassage
+from karat.report.render.html import Section, definitions, render_html, render_page
 from karat.report.render.latex import render_latex
 from karat.report.render.markdown import render_markdown
 from karat.report.render.records import render_json
@@ -152,8 +152,8 @@ def test_empty_table_says_so() -> None:
 def test_a_page_lists_its_sections_where_they_are_many() -> None:
     few = [Section(f"s{n}", f"Part <{n}>", f"<p>{n}</p>") for n in range(2)]
     more = [*few, Section("s2", "Part 2", "<p>2</p>")]
-    assert Page(page("T", [], few)).all("nav") == []
-    listed = Page(page("T", [], more))
+    assert Page(render_page("T", [], few)).all("nav") == []
+    listed = Page(render_page("T", [], more))
     assert [a["href"] for a in listed.all("a")] == ["#s0", "#s1", "#s2"]
     assert listed.texts["a"] == ["Part <0>", "Part <1>", "Part 2"]
 
@@ -173,7 +173,9 @@ def test_the_answer_leads_in_every_format_for_people() -> None:
 
 def test_examples_are_cards_on_pages_and_a_table_elsewhere() -> None:
     table = Table("segments", "Cases", (Column("text", "Text"),), ({"text": "a b"},))
-    case = Case("Segment 1", "BLEU 1 → 2", (Passage("A", "a <b> c", ((2, 5),)),), {"by": "x"})
+    case = ExampleCase(
+        "Segment 1", "BLEU 1 → 2", (TextPassage("A", "a <b> c", ((2, 5),)),), {"by": "x"}
+    )
     other = case._replace(tags={"by": "y"})
     document = Document("T", (Examples("E", (case, other), table, {"by": "By"}),), "karat", {})
     parsed = Page(render_html(document))
@@ -196,7 +198,7 @@ def test_long_tables_carry_their_later_rows_as_data() -> None:
 
 
 def test_page_takes_markup_as_it_is_and_quotes_the_title() -> None:
-    output = page("a < b", ["<p>{one}</p>", "<p>two</p>"], [])
+    output = render_page("a < b", ["<p>{one}</p>", "<p>two</p>"], [])
     assert "<title>a &lt; b</title>" in output
     assert "<p>{one}</p>\n<p>two</p>" in output
 
@@ -206,7 +208,7 @@ def test_style_follows_the_reader_and_the_printer() -> None:
     text = style.read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
-    assert style.read_text(encoding="utf-8") in page("T", [], [])
+    assert style.read_text(encoding="utf-8") in render_page("T", [], [])
 
 
 def cells_of(line: str) -> list[str]:

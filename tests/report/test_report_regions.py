@@ -74,11 +74,11 @@ def test_the_asked_place_is_that_of_the_recommendation(task: str, guideline: str
     assert len(found.placed) == (5 if asked.tables else 6)
     assert bool(asked.tables) <= (task in known)
     chart = regions_chart(found)
-    assert [area.asked for area in chart.shown].count(True) == 1
-    assert chart.shown[-1].name == f"{task}, {guideline}"
+    assert [area.highlighted for area in chart.plotted].count(True) == 1
+    assert chart.plotted[-1].name == f"{task}, {guideline}"
     root = parsed(chart)
     (box,) = boxes(root, f"{task}, {guideline}")
-    dots = [circle(root, spot.name) for spot in chart.spots if spot.asked]
+    dots = [circle(root, spot.name) for spot in chart.spots if spot.highlighted]
     for dot in dots:  # what is recommended lies in the region, or on its edge
         x, y, radius = (float(dot.get(key, "nan")) for key in ("cx", "cy", "r"))
         assert radius == 7

@@ -14,10 +14,10 @@ from karat.errors import visible
 from karat.report.model import Column, Document, Row, Table
 from karat.report.render.text import (
     display_width,
-    panels,
     render_text,
     row_width,
-    shared_widths,
+    share_width,
+    split_columns,
     truncate,
     wrap,
 )
@@ -159,15 +159,15 @@ def test_visible_keeps_what_it_is_asked_to_keep() -> None:
 def test_share_never_goes_below_the_floor_or_above_the_need(pairs: list[tuple[int, int]]) -> None:
     natural = [full for full, _ in pairs]
     floors = [min(pair) for pair in pairs]
-    widths = shared_widths(natural, floors, 80)
+    widths = share_width(natural, floors, 80)
     assert all(f <= w <= n for f, w, n in zip(floors, widths, natural, strict=True))
     assert row_width(widths) <= 80
 
 
 def test_panels_hold_every_column_once_behind_the_first() -> None:
-    assert panels([4, 10, 10, 10], 30) == [[0, 1, 2], [0, 3]]
-    assert panels([40, 40, 40], 30) == [[0, 1], [0, 2]]
-    assert panels([5], 30) == [[0]]
+    assert split_columns([4, 10, 10, 10], 30) == [[0, 1, 2], [0, 3]]
+    assert split_columns([40, 40, 40], 30) == [[0, 1], [0, 2]]
+    assert split_columns([5], 30) == [[0]]
 
 
 def test_titles_above_numbers_are_not_cut_to_fit_another_column() -> None:

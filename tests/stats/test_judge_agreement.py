@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import karat as kt
-from karat.nuggets.sets.judge_agreement import NuggetJudgeAgreement
+from karat.nuggets.results.contents import NuggetJudgeAgreement
 
 
 def test_the_agreement_of_ratings_is_data() -> None:

@@ -10,9 +10,8 @@ from uuid import UUID
 
 import karat as kt
 from karat.evalset.sets import EvalSet
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 from karat.studio.assignment import next_assignment
 from karat.studio.store.assessors import find_assessor, invite
 from karat.studio.store.judgements import SentJudgement, StoredRow, judge

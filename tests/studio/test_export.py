@@ -13,7 +13,7 @@ import karat as kt
 from karat.errors import InputError, OutputError
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
-from karat.nuggets.sets.runs import normal
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.studio.assignment import next_assignment
 from karat.studio.export.contents import read_contents
 from karat.studio.export.formats import FORMATS, export_store

@@ -15,7 +15,7 @@ import click
 
 from karat.errors import OutputError
 from karat.report.model import Document
-from karat.report.render.renderers import SPREADSHEET_FORMATS, pieces
+from karat.report.render.renderers import SPREADSHEET_FORMATS, render_pieces
 from karat.storage.mapping import check_mapped
 from karat.storage.output import check_writable, write_atomically
 
@@ -84,10 +84,13 @@ def show(report: Document | Result, format: str, path: str | None) -> None:
     context = click.get_current_context(silent=True)
     safe = bool(context and context.meta.get(SPREADSHEET_SAFE)) and format in SPREADSHEET_FORMATS
     if path is not None:
-        write_atomically(path, pieces(document, format, spreadsheet_safe=safe))
+        write_atomically(path, render_pieces(document, format, spreadsheet_safe=safe))
         return
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    say(pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe), None)
+    say(
+        render_pieces(document, format, color=takes_color(), width=width, spreadsheet_safe=safe),
+        None,
+    )
 
 
 def takes_color() -> bool:

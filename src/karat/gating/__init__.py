@@ -1,1 +1,1 @@
-"""Gates: is a run as good as the baseline that was committed?"""
+"""Gates: compare a run with a committed baseline."""

@@ -1,4 +1,4 @@
-"""Decisions: is the loss of a run larger than what is tolerated, as far as its items can tell?
+"""Decisions: is the loss of a run larger than the tolerated loss?
 
 With d = score - baseline, signed so that more is better, its paired interval [l, u] and the
 tolerated loss t:
@@ -8,8 +8,7 @@ tolerated loss t:
 The interval is that of the bootstrap's percentiles, both ends moved away from d by the factor
 t(.975, n - 1) / z(.975) sqrt(n / (n - 1)): percentiles of few items are too narrow, as if the
 variance were known and divided by n. Fewer than MIN_DECIDING_UNITS items that all differ by the
-same amount, and not by 0, are undecided: their interval has no width, which says nothing about
-other items.
+same nonzero amount are undecided: an interval without width cannot be extrapolated to other items.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from typing import Any, NamedTuple, TypeAlias
 from karat.arithmetic import SLACK, ExactRows, exact_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted, short
-from karat.gating.baseline_file import Baseline
-from karat.gating.items import ItemScores, Measure, Measured
+from karat.gating.baseline_file import BaselineFile
+from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.stats.distributions import student_quantile
@@ -42,14 +41,14 @@ CORRECTIONS = {
 _TAIL, _Z = 0.025, 1.959963984540054
 
 
-class Paired(NamedTuple):
-    """The statistics of a run and of its baseline by one measure, item by item."""
+class PairedItems(NamedTuple):
+    """Statistics of a run and its baseline by one measure, item by item."""
 
-    run: Measured
+    run: MeasuredItems
     baseline: NDArray[Any]
 
     @property
-    def before(self) -> Measured:
+    def before(self) -> MeasuredItems:
         """The baseline by the same measure."""
         return self.run._replace(rows=self.baseline)
 
@@ -57,7 +56,7 @@ class Paired(NamedTuple):
 class GateRow(NamedTuple):
     """A run against its baseline by one metric."""
 
-    metric: Measure
+    metric: ItemMeasure
     verdict: str
     score: float
     baseline: float
@@ -67,11 +66,11 @@ class GateRow(NamedTuple):
     high: float
     max_drop: float
     decided_by: int | None
-    """Estimated number of items that would decide, if this number does not; None if none would."""
+    """Estimated number of items needed for a decision if undecided; None if no number suffices."""
 
 
 def decide(
-    pairs: Sequence[Paired],
+    pairs: Sequence[PairedItems],
     max_drop: Mapping[str, float],
     correction: str,
     resamples: int,
@@ -79,41 +78,45 @@ def decide(
     progress: Progress,
 ) -> tuple[GateRow, ...]:
     """Return the decision by every metric."""
-    scores = [_scores(pair) for pair in pairs]
-    draws = _differences(pairs, resamples, seed, progress)
-    known = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
-    if not known.any():
+    scores = [_run_and_baseline_scores(pair) for pair in pairs]
+    draws = _resampled_differences(pairs, resamples, seed, progress)
+    is_complete = ~np.isnan(draws).any(axis=0)  # a resample may miss all items that have a score
+    if not is_complete.any():
         raise InputError("no resample has a score by every metric: too few items have one")
-    draws = draws[:, known]
+    draws = draws[:, is_complete]
     corrected = correction == SIMULTANEOUS
-    ends = simultaneous_intervals(draws) if corrected else [interval(own) for own in draws]
+    ends = (
+        simultaneous_intervals(draws)
+        if corrected
+        else [interval(metric_draws) for metric_draws in draws]
+    )
     return tuple(
-        _row(pair, both, end, max_drop.get(pair.run.name, 0.0))
-        for pair, both, end in zip(pairs, scores, ends, strict=True)
+        _decide_metric(pair, run_and_baseline, end, max_drop.get(pair.run.name, 0.0))
+        for pair, run_and_baseline, end in zip(pairs, scores, ends, strict=True)
     )
 
 
 def widening(items: int) -> float:
-    """Return the factor by which percentile intervals of so many items are widened."""
+    """Return the factor that widens percentile intervals of `items` items."""
     if items < 2:
         have = "1 item has" if items == 1 else f"{items} items have"
         raise InputError(f"{have} a score: a gate needs at least two")
     return student_quantile(_TAIL, items - 1) / _Z * math.sqrt(items / (items - 1))
 
 
-def _differences(pairs: Sequence[Paired], resamples: int, seed: int, progress: Progress) -> Floats:
-    """Return differences on every resample, metrics x resamples, all from the same draws."""
+def _resampled_differences(
+    pairs: Sequence[PairedItems], resamples: int, seed: int, progress: Progress
+) -> Floats:
     tables = [ExactRows([rows]) for pair in pairs for rows in (pair.run.rows, pair.baseline)]
     sums = bootstrap_tables(tables, resamples, seed, progress)
-    found = []
+    differences = []
     for pair, after, before in zip(pairs, sums[::2], sums[1::2], strict=True):
         m = pair.run.measure
-        found.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
-    return np.array(found)
+        differences.append(m.sign * (m.measure(after)["value"] - m.measure(before)["value"]))
+    return np.array(differences)
 
 
-def _scores(pair: Paired) -> tuple[float, float]:
-    """Return the scores of the run and of the baseline."""
+def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
     m = pair.run.measure
     score, before = (
         float(m.measure(exact_sums(rows)[None, :])["value"][0])
@@ -125,8 +128,8 @@ def _scores(pair: Paired) -> tuple[float, float]:
     return score, before
 
 
-def _row(
-    pair: Paired, scores: tuple[float, float], ends: tuple[float, float], tolerated: float
+def _decide_metric(
+    pair: PairedItems, scores: tuple[float, float], ends: tuple[float, float], tolerated: float
 ) -> GateRow:
     m, (score, before) = pair.run.measure, scores
     delta, slack = m.sign * (score - before), SLACK * max(abs(score), abs(before))
@@ -149,7 +152,7 @@ def _row(
 def items_to_decide(
     items: int, delta: float, low: float, high: float, tolerated: float
 ) -> int | None:
-    """Return how many items would decide if they were like these; None if no number would.
+    """Estimate the number of similar items needed for a decision; None if no number suffices.
 
     The width of an interval falls with 1/sqrt(n): with a distance g = |d + t| from the limit and
     the half width h on that side, n' = n (h / g)^2.
@@ -168,11 +171,11 @@ class GuardRow(NamedTuple):
     """One guard."""
 
     guard: str
-    metric: Measure | None
+    metric: ItemMeasure | None
     verdict: str
     limit: float
-    found: float
-    """The score, the largest loss of an item, or the number of things that were lost."""
+    value: float
+    """The score, the largest loss of an item, or the number of things lost."""
     items: int
     """Number of items that break the guard."""
     item: str | None = None
@@ -181,8 +184,8 @@ class GuardRow(NamedTuple):
     """Names of what was lost, by item."""
 
 
-class Change(NamedTuple):
-    """An item that scores less than it did."""
+class GuardChange(NamedTuple):
+    """An item whose score dropped."""
 
     item: str
     baseline: float
@@ -192,37 +195,37 @@ class Change(NamedTuple):
     reference: str
     output: str
     baseline_output: str | None
-    """None where the baseline does not keep texts."""
+    """None if the baseline does not store texts."""
     references: tuple[str, ...] = ()
     """All references that the item is scored against."""
 
 
-def item_deltas(pair: Paired) -> Floats:
-    """Return how much every item gained, signed so that a loss is negative; NaN without a score."""
+def item_deltas(pair: PairedItems) -> Floats:
+    """Return the change of every item, negative for a loss; NaN without a score."""
     m = pair.run.measure
     before, after = pair.before.item_values(), pair.run.item_values()
-    found: Floats = m.sign * (after - before)
+    deltas: Floats = m.sign * (after - before)
     size = np.maximum(np.abs(before), np.abs(after))
-    return np.where(np.abs(found) <= SLACK * size, 0.0, found)
+    return np.where(np.abs(deltas) <= SLACK * size, 0.0, deltas)
 
 
 def score_guards(rows: Sequence[GateRow], limits: Mapping[str, float]) -> list[GuardRow]:
-    """Return the guards of scores: none may be worse than its limit."""
-    found = []
+    """Check that no score is worse than its limit."""
+    guards = []
     for row in rows:
         limit = limits.get(str(row.metric))
         if limit is not None:
             short = row.metric.sign * (limit - row.score)
             verdict = FAIL if short > SLACK * max(abs(limit), abs(row.score)) else PASS
-            found.append(GuardRow(MIN_SCORE, row.metric, verdict, limit, row.score, 0))
-    return found
+            guards.append(GuardRow(MIN_SCORE, row.metric, verdict, limit, row.score, 0))
+    return guards
 
 
 def item_guards(
-    pairs: Sequence[Paired], ids: Sequence[str], limits: Mapping[str, float]
+    pairs: Sequence[PairedItems], ids: Sequence[str], limits: Mapping[str, float]
 ) -> list[GuardRow]:
-    """Return the guards of items: none may lose more than its limit."""
-    found = []
+    """Check that no item loses more than its limit."""
+    guards = []
     for pair in pairs:
         limit = limits.get(pair.run.name)
         if limit is None:
@@ -232,15 +235,15 @@ def item_guards(
         m, largest = pair.run.measure, max(float(losses[worst]), 0.0)
         item = ids[worst] if largest else None
         verdict = FAIL if beyond else PASS
-        found.append(GuardRow(MAX_ITEM_DROP, m, verdict, limit, largest, beyond, item))
-    return found
+        guards.append(GuardRow(MAX_ITEM_DROP, m, verdict, limit, largest, beyond, item))
+    return guards
 
 
-def loss_guard(items: ItemScores, baseline: Baseline) -> GuardRow:
-    """Return the guard of what items carry: nothing that the baseline carried may be lost."""
+def loss_guard(items: ItemScores, baseline: BaselineFile) -> GuardRow:
+    """Check that items carry everything that they carried in the baseline."""
     if items.carried is None or baseline.carried is None:
-        told = "its items carry nothing that could be lost, as answers carry nuggets"
-        raise InputError(f"no_loss: {items.system} comes from {items.source}: {told}")
+        explanation = "its items carry nothing that could be lost, as answers carry nuggets"
+        raise InputError(f"no_loss: {items.system} comes from {items.source}: {explanation}")
     lost = {}
     both = zip(items.ids, baseline.carried, items.carried, strict=True)
     for id, before, after in both:
@@ -252,109 +255,106 @@ def loss_guard(items: ItemScores, baseline: Baseline) -> GuardRow:
 
 
 def worst_changes(
-    pair: Paired, items: ItemScores, baseline: Baseline, most: int
-) -> tuple[Change, ...]:
+    pair: PairedItems, items: ItemScores, baseline: BaselineFile, most: int
+) -> tuple[GuardChange, ...]:
     """Return the items that lost most by one metric, with their texts."""
     deltas, before, after = item_deltas(pair), pair.before.item_values(), pair.run.item_values()
     order = np.argsort(np.nan_to_num(deltas, nan=0.0), kind="stable")[:most]
     places = [int(at) for at in order if deltas[at] < 0]
-    found = []
+    changes = []
     for at, text in zip(places, items.texts(places), strict=True):
         scores = float(before[at]), float(after[at]), float(deltas[at])
-        old = None if baseline.texts is None else baseline.texts[at]
+        old_output = None if baseline.texts is None else baseline.texts[at]
         references = (text.reference,) if text.references is None else text.references
         texts = text.reference, text.output
-        found.append(Change(items.ids[at], *scores, *texts, old, references))
-    return tuple(found)
+        changes.append(GuardChange(items.ids[at], *scores, *texts, old_output, references))
+    return tuple(changes)
 
 
 Limit: TypeAlias = "float | Mapping[str, float] | None"
-"""A number for all metrics, or numbers by the names of metrics; "" stands for all others."""
+"""A number for all metrics, or numbers by metric name; "" means all other metrics."""
 LOSSES = ("max_drop", "max_item_drop")
 """Limits that are tolerated losses."""
-LEAST_RESAMPLES = 100
-"""The ends of an interval are the 2.5% at either side: fewer resamples have no such ends."""
+MIN_RESAMPLES = 100
+"""The minimum for 95% intervals: fewer resamples have no 2.5% tails."""
 
 
 class LimitError(InputError):
-    """A limit that cannot be; `what` is its name in Python, `told` the sentence after it."""
+    """An invalid limit: its name in Python and the problem."""
 
-    def __init__(self, what: str, told: str) -> None:
-        super().__init__(f"{what}{told}")
-        self.what, self.told = what, told
+    def __init__(self, limit_name: str, problem: str) -> None:
+        super().__init__(f"{limit_name}{problem}")
+        self.limit_name, self.problem = limit_name, problem
 
 
-def limits_of(what: str, given: Limit, names: Sequence[str]) -> dict[str, float]:
-    """Return the limit of each metric that has one.
-
-    Names that no metric has, and losses below 0, are refused.
-    """
-    if given is None:
+def resolve_limits(limit_name: str, limit: Limit, names: Sequence[str]) -> dict[str, float]:
+    """Return the limit of each metric that has one; reject unknown names and negative losses."""
+    if limit is None:
         return {}
-    every = dict(given) if isinstance(given, Mapping) else {"": given}
-    found = {}
-    for key, value in every.items():
+    limits = dict(limit) if isinstance(limit, Mapping) else {"": limit}
+    by_metric = {}
+    for key, value in limits.items():
         good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
         if not good:
-            raise LimitError(what, f": found {quoted(value)}, expected a number")
-        if what in LOSSES and value < 0:
-            raise LimitError(what, f": found {value:g}, expected 0 or more")
+            raise LimitError(limit_name, f": found {quoted(value)}, expected a number")
+        if limit_name in LOSSES and value < 0:
+            raise LimitError(limit_name, f": found {value:g}, expected 0 or more")
         if key:
-            name = _name(what, key, names)
-            if name in found:
-                told = f" {key}: there are two limits for {name}; leave one out"
-                raise LimitError(what, told)
-            found[name] = float(value)
-    return {name: float(every[""]) for name in names if "" in every} | found
+            name = _limited_metric(limit_name, key, names)
+            if name in by_metric:
+                problem = f" {key}: there are two limits for {name}; leave one out"
+                raise LimitError(limit_name, problem)
+            by_metric[name] = float(value)
+    return {name: float(limits[""]) for name in names if "" in limits} | by_metric
 
 
-def _name(what: str, key: str, names: Sequence[str]) -> str:
-    """Return the metric that is meant; it may be written in another form of its name.
+def _limited_metric(limit_name: str, key: str, names: Sequence[str]) -> str:
+    """Resolve a metric's name, which may be written in another form.
 
-    A name without settings means the only metric of that name, whatever its settings are.
+    A name without settings matches the only metric with that name, whatever its settings.
     """
     if key in names:
         return key
     from karat.metrics.names import metric
 
     try:
-        other = str(metric(key))
+        canonical_name = str(metric(key))
     except MetricError:
-        other = key
-    if other in names:
-        return other
-    same = [name for name in names if name.partition(":")[0] == key]
-    if len(same) == 1:
-        return same[0]
-    if same:
-        told = f"{len(same)} metrics of the gate have this name; write {' or '.join(same)}"
-        raise LimitError(what, f" {key}: {told}")
-    known = f"there is {', '.join(names)}{nearest(key, names)}"
-    raise LimitError(what, f" {key}: the gate has no such metric; {known}")
+        canonical_name = key
+    if canonical_name in names:
+        return canonical_name
+    matches = [name for name in names if name.partition(":")[0] == key]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        problem = f"{len(matches)} metrics of the gate have this name; write {' or '.join(matches)}"
+        raise LimitError(limit_name, f" {key}: {problem}")
+    available = f"there is {', '.join(names)}{nearest(key, names)}"
+    raise LimitError(limit_name, f" {key}: the gate has no such metric; {available}")
 
 
-def shown(metric: Measure, value: float) -> str:
-    """A score with two decimals on a scale of 100, four on a scale of 1; zero has no sign."""
+def format_score(metric: ItemMeasure, value: float) -> str:
+    """Format a score: two decimals on a scale of 100, four on a scale of 1; no sign for zero."""
     text = f"{value:.{2 if metric.full_scale > 10 else 4}f}"
     return text if text.strip("-0.") else text.lstrip("-")
 
 
-def about_row(row: GateRow) -> str:
+def describe_row(row: GateRow) -> str:
     """Return a sentence on the decision by one metric."""
     m = row.metric
-    delta, low, high = (_signed(m, value) for value in (row.delta, row.low, row.high))
-    moved = f"{m} went from {shown(m, row.baseline)} to {shown(m, row.score)}"
+    delta, low, high = (_format_signed(m, value) for value in (row.delta, row.low, row.high))
+    moved = f"{m} went from {format_score(m, row.baseline)} to {format_score(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
-    limit = f"a loss of more than {shown(m, row.max_drop)}" if row.max_drop else "a loss"
-    told = {
+    limit = f"a loss of more than {format_score(m, row.max_drop)}" if row.max_drop else "a loss"
+    verdict_clauses = {
         FAIL: f"this is {limit}",
         PASS: f"{limit} is ruled out",
-        UNDECIDED: f"these items cannot tell whether this is {limit}; {_more(row)}",
+        UNDECIDED: f"these items cannot tell whether this is {limit}; {_items_needed(row)}",
     }
-    return f"{gap}: {told[row.verdict]}"
+    return f"{gap}: {verdict_clauses[row.verdict]}"
 
 
-def _more(row: GateRow) -> str:
+def _items_needed(row: GateRow) -> str:
     if row.low == row.high:  # of few items only: see decisions
         needed = f"at least {row.decided_by} are needed to decide"
         return f"all items differ by the same amount; {needed}"
@@ -363,22 +363,22 @@ def _more(row: GateRow) -> str:
     return f"about {row.decided_by:,} items like these would decide (an estimate)"
 
 
-def about_guard(row: GuardRow, unit: str) -> str:
+def describe_guard(row: GuardRow, unit: str) -> str:
     """Return a sentence on a guard."""
     m = row.metric
     if m is None:
-        count = f"{row.found:,.0f} {unit}{'s' * (row.found != 1)}"
+        count = f"{row.value:,.0f} {unit}{'s' * (row.value != 1)}"
         return f"{count} lost ({short(row.lost)})" if row.items else f"no {unit} was lost"
-    limit, found = shown(m, row.limit), shown(m, row.found)
+    limit, value_text = format_score(m, row.limit), format_score(m, row.value)
     if row.guard == MIN_SCORE:
         least = "at least" if m.sign > 0 else "at most"
-        return f"{m} is {found}, expected {least} {limit}"
+        return f"{m} is {value_text}, expected {least} {limit}"
     if row.guard == MAX_ITEM_DROP and row.verdict == FAIL:
         many = f"{row.items:,} item{'s lose' if row.items != 1 else ' loses'} more than {limit}"
-        return f"{many} by {m}: item {quoted(row.item)} lost most, {found}"
-    return f"no item loses more than {limit} by {m}: the largest loss is {found}"
+        return f"{many} by {m}: item {quoted(row.item)} lost most, {value_text}"
+    return f"no item loses more than {limit} by {m}: the largest loss is {value_text}"
 
 
-def _signed(metric: Measure, value: float) -> str:
-    text = shown(metric, value)
+def _format_signed(metric: ItemMeasure, value: float) -> str:
+    text = format_score(metric, value)
     return f"+{text}" if value > 0 and text.strip("0.") else text

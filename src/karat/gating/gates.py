@@ -1,4 +1,4 @@
-"""`gate`: a run against the baseline that was committed, with a verdict."""
+"""`gate`: compare a run with a committed baseline and decide."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import Any
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.gating.baseline_file import (
-    Baseline,
+    BaselineFile,
     StoredMetric,
-    baseline_of,
     check_replaceable,
+    make_baseline,
     read_baseline,
     save_baseline,
 )
 from karat.gating.decisions import (
     CORRECTIONS,
     FAIL,
-    LEAST_RESAMPLES,
+    MIN_RESAMPLES,
     SIMULTANEOUS,
     UNDECIDED,
     VERDICTS,
-    Change,
     GateRow,
+    GuardChange,
     GuardRow,
     Limit,
-    Paired,
+    PairedItems,
     decide,
     item_deltas,
     item_guards,
-    limits_of,
     loss_guard,
+    resolve_limits,
     score_guards,
     worst_changes,
 )
-from karat.gating.items import ItemScores, Measured, item_scores, items_of, source_reader
+from karat.gating.items import ItemScores, MeasuredItems, count_items, item_scores, source_reader
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
@@ -46,94 +46,110 @@ from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
 
-def matched(items: ItemScores, baseline: Baseline) -> tuple[ItemScores, list[Paired]]:
-    """Return the run in the order of the baseline, and both by every measure of the run.
+def match_baseline(
+    items: ItemScores, baseline: BaselineFile
+) -> tuple[ItemScores, list[PairedItems]]:
+    """Return the run in the order of the baseline, paired with it by every measure of the run.
 
-    Other items, another digest of what they are scored against and other signatures are refused.
+    Raise if the items, the digest of the references or the signatures differ.
     """
     check_source(items.source, baseline)
-    ordered = items.ordered(_places(items, baseline))
-    stored = [_stored(one, baseline) for one in ordered.measures]
+    ordered = items.ordered(_baseline_order(items, baseline))
+    stored = [_stored_metric(run, baseline) for run in ordered.measures]
     if items.against != baseline.against:
-        told = "the items were scored against something else then (other references, or another key"
-        raise _differs(baseline, f"{told}: digest {baseline.against}, now {items.against})")
-    pairs = [_paired(run, own.rows) for run, own in zip(ordered.measures, stored, strict=True)]
+        problem = (
+            "the items were scored against something else then (other references, or another key"
+        )
+        raise _mismatch_error(
+            baseline, f"{problem}: digest {baseline.against}, now {items.against})"
+        )
+    pairs = [
+        _pair_scored_items(run, stored_metric.rows)
+        for run, stored_metric in zip(ordered.measures, stored, strict=True)
+    ]
     return ordered, pairs
 
 
-def _paired(run: Measured, baseline: NDArray[Any]) -> Paired:
-    """Return both, without the items that only one of them has a score of."""
+def _pair_scored_items(run: MeasuredItems, baseline: NDArray[Any]) -> PairedItems:
+    """Pair a run with its baseline, without items scored in only one of them."""
     before = run._replace(rows=baseline)
     alone = np.isnan(run.item_values()) != np.isnan(before.item_values())
     if not alone.any():
-        return Paired(run, baseline)
-    rows, others = (np.where(alone[:, None], 0, own) for own in (run.rows, baseline))
-    return Paired(run._replace(rows=rows), others)
+        return PairedItems(run, baseline)
+    rows, baseline_rows = (
+        np.where(alone[:, None], 0, stat_rows) for stat_rows in (run.rows, baseline)
+    )
+    return PairedItems(run._replace(rows=rows), baseline_rows)
 
 
-def check_source(source: str, baseline: Baseline) -> None:
-    """Refuse a baseline of another source."""
+def check_source(source: str, baseline: BaselineFile) -> None:
+    """Raise if the baseline has another source."""
     if source != baseline.source:
-        told = f"the baseline has scores from {baseline.source}, the run from {source}"
-        raise InputError(f"{baseline.path}: {told}: name another baseline")
+        problem = f"the baseline has scores from {baseline.source}, the run from {source}"
+        raise InputError(f"{baseline.path}: {problem}: name another baseline")
 
 
-def _differs(baseline: Baseline, told: str) -> InputError:
-    return InputError(f"{baseline.path}: {told}; if that is wanted, write it anew with --update")
+def _mismatch_error(baseline: BaselineFile, problem: str) -> InputError:
+    return InputError(f"{baseline.path}: {problem}; if that is wanted, write it anew with --update")
 
 
-def _places(items: ItemScores, baseline: Baseline) -> list[int]:
-    """Return where the items of the baseline are in the run; both must have the same."""
+def _baseline_order(items: ItemScores, baseline: BaselineFile) -> list[int]:
+    """Return the positions of the baseline's items in the run; raise if the items differ."""
     if items.ids == baseline.ids:
         return list(range(len(items.ids)))
     places = {id: at for at, id in enumerate(items.ids)}
     missing = [id for id in baseline.ids if id not in places]
-    known = set(baseline.ids)
-    extra = [id for id in items.ids if id not in known]
+    baseline_ids = set(baseline.ids)
+    extra = [id for id in items.ids if id not in baseline_ids]
     if missing or extra:
-        counts = f"the baseline has {items_of(baseline.ids)} and the run {len(items.ids):,}"
-        told = [f"{_some(missing)} not in the run"] if missing else []
-        told += [f"{_some(extra)} not in the baseline"] if extra else []
-        raise _differs(baseline, f"{counts}: {', '.join(told)}")
+        counts = f"the baseline has {count_items(baseline.ids)} and the run {len(items.ids):,}"
+        problems = [f"{_list_ids(missing)} not in the run"] if missing else []
+        problems += [f"{_list_ids(extra)} not in the baseline"] if extra else []
+        raise _mismatch_error(baseline, f"{counts}: {', '.join(problems)}")
     return [places[id] for id in baseline.ids]
 
 
-def _some(ids: Sequence[str]) -> str:
-    shown = ", ".join(quoted(id) for id in ids[:3])
-    return f"{shown} {'is' if len(ids) == 1 else 'are'}" + (
+def _list_ids(ids: Sequence[str]) -> str:
+    first_ids = ", ".join(quoted(id) for id in ids[:3])
+    return f"{first_ids} {'is' if len(ids) == 1 else 'are'}" + (
         "" if len(ids) <= 3 else f", with {len(ids) - 3:,} more,"
     )
 
 
-def _stored(run: Measured, baseline: Baseline) -> StoredMetric:
-    """Return the statistics of the baseline with the signature of the run."""
-    for one in baseline.metrics:
-        if one.signature == run.signature:
-            if one.columns != run.measure.columns():
-                told = f"{one.name} has the columns {', '.join(one.columns)}"
-                raise _differs(baseline, f"{told}, expected {', '.join(run.measure.columns())}")
-            return one
-    alike = [one for one in baseline.metrics if _head(one.signature) == _head(run.signature)]
+def _stored_metric(run: MeasuredItems, baseline: BaselineFile) -> StoredMetric:
+    for metric in baseline.metrics:
+        if metric.signature == run.signature:
+            if metric.columns != run.measure.columns():
+                problem = f"{metric.name} has the columns {', '.join(metric.columns)}"
+                raise _mismatch_error(
+                    baseline, f"{problem}, expected {', '.join(run.measure.columns())}"
+                )
+            return metric
+    alike = [
+        metric
+        for metric in baseline.metrics
+        if _metric_of(metric.signature) == _metric_of(run.signature)
+    ]
     if not alike:
-        names = short(", ".join(one.name for one in baseline.metrics))
-        raise _differs(baseline, f"there are no scores by {run.name}, but by {names}")
+        names = short(", ".join(metric.name for metric in baseline.metrics))
+        raise _mismatch_error(baseline, f"there are no scores by {run.name}, but by {names}")
     changed = setting_changes(alike[0].signature, run.signature)
-    raise _differs(baseline, f"{run.name} has another signature: {changed}")
+    raise _mismatch_error(baseline, f"{run.name} has another signature: {changed}")
 
 
-def _head(signature: str) -> str:
+def _metric_of(signature: str) -> str:
     return re.split(r"[:|]", signature, maxsplit=1)[0]
 
 
 def setting_changes(old: str, new: str) -> str:
     """Return the settings in which two signatures differ, in words."""
-    before, after = _settings(old), _settings(new)
+    before, after = _signature_settings(old), _signature_settings(new)
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    told = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)
-    return "; ".join(told) or f"{short(old)}, now {short(new)}"
+    changes = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)
+    return "; ".join(changes) or f"{short(old)}, now {short(new)}"
 
 
-def _settings(signature: str) -> dict[str, str]:
+def _signature_settings(signature: str) -> dict[str, str]:
     items = re.split(r"[,|:]", signature)[1:]
     return {name: value for name, _, value in (item.partition("=") for item in items)}
 
@@ -144,7 +160,7 @@ class GateResult(Result):
 
     rows: tuple[GateRow, ...]
     guards: tuple[GuardRow, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[GuardChange, ...]
     """The items that lost most by `changes_by`."""
     changes_by: str
     system: str
@@ -152,10 +168,10 @@ class GateResult(Result):
     """The file of the baseline."""
     items: int
     signatures: Mapping[str, str]
-    how: Mapping[str, object]
+    decision_settings: Mapping[str, object]
     """Settings of intervals and limits."""
     unit: str = "unit"
-    """The word for what items carry."""
+    """The noun for what items carry."""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -181,15 +197,19 @@ class GateResult(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence on each metric and guard, in the order of `verdicts`."""
-        from karat.gating.decisions import about_guard, about_row
+        from karat.gating.decisions import describe_guard, describe_row
 
-        guards = (about_guard(row, self.unit) for row in self.guards)
-        return (*map(about_row, self.rows), *guards)
+        guards = (describe_guard(row, self.unit) for row in self.guards)
+        return (*map(describe_row, self.rows), *guards)
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The baseline, the limits, and how intervals were made."""
-        return {"baseline": self.baseline, "metrics": tuple(self.signatures), **self.how}
+        """The baseline, the limits and the settings of the intervals."""
+        return {
+            "baseline": self.baseline,
+            "metrics": tuple(self.signatures),
+            **self.decision_settings,
+        }
 
     @property
     def signature(self) -> str:
@@ -198,15 +218,21 @@ class GateResult(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how the verdict was made."""
-        drawn = f"{self.how['bootstrap']:,} bootstrap resamples of {self.items:,} items"
-        many = f", {CORRECTIONS[str(self.how['correction'])]}" if len(self.rows) > 1 else ""
-        told = (
-            f"Intervals of the difference: 95%, paired, from {drawn}{many}; with few "
-            "items they are widened by Student's t. A metric fails if the whole interval is a loss "
-            "of more than the tolerated drop, and passes if no part of it is."
+        """Sentences on the method."""
+        resample_count = (
+            f"{self.decision_settings['bootstrap']:,} bootstrap resamples of {self.items:,} items"
         )
-        return (told, *self.remarks)
+        correction_note = (
+            f", {CORRECTIONS[str(self.decision_settings['correction'])]}"
+            if len(self.rows) > 1
+            else ""
+        )
+        interval_note = (
+            f"Intervals of the difference: 95%, paired, from {resample_count}{correction_note}; "
+            "with few items they are widened by Student's t. A metric fails if the whole interval "
+            "is a loss of more than the tolerated drop, and passes if no part of it is."
+        )
+        return (interval_note, *self.remarks)
 
     def __repr__(self) -> str:
         return f"<GateResult: {self.verdict}; {'; '.join(self.sentences)}>"
@@ -241,42 +267,47 @@ def gate(
         correction: `simultaneous` or `none`. `resamples`, `seed`, `progress` are as for `score`,
             `examples` is the number of items to show, `settings` are those of the source.
     """
-    _check(correction, resamples, examples)
+    _check_options(correction, resamples, examples)
     check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):
         check_source(source, stored)
-        metrics = [one.name for one in stored.metrics]
+        metrics = [metric.name for metric in stored.metrics]
     scored = item_scores(output, references, metrics, source=source, progress=progress, **settings)
-    items, pairs = matched(scored, stored)
+    items, pairs = match_baseline(scored, stored)
     names = [pair.run.name for pair in pairs]
     limits = {"max_drop": max_drop, "min_score": min_score, "max_item_drop": max_item_drop}
-    found = {name: limits_of(name, given, names) for name, given in limits.items()}
-    rows = decide(pairs, found["max_drop"], correction, resamples, seed, progress)
-    guards = score_guards(rows, found["min_score"])
-    guards += item_guards(pairs, items.ids, found["max_item_drop"])
+    limits_by_metric = {name: resolve_limits(name, limit, names) for name, limit in limits.items()}
+    rows = decide(pairs, limits_by_metric["max_drop"], correction, resamples, seed, progress)
+    guards = score_guards(rows, limits_by_metric["min_score"])
+    guards += item_guards(pairs, items.ids, limits_by_metric["max_item_drop"])
     guards += [loss_guard(items, stored)] if no_loss else []
-    shown = _shown(pairs, rows)
-    drawn = interval_fields(resamples, seed)
-    how = {**drawn, "correction": correction, **found, "no_loss": no_loss}
+    shown_pair = _metric_to_show(pairs, rows)
+    interval_settings = interval_fields(resamples, seed)
+    settings_used = {
+        **interval_settings,
+        "correction": correction,
+        **limits_by_metric,
+        "no_loss": no_loss,
+    }
     return GateResult(
         rows,
         tuple(guards),
-        worst_changes(shown, items, stored, examples),
-        shown.run.name,
+        worst_changes(shown_pair, items, stored, examples),
+        shown_pair.run.name,
         items.system,
         stored.path,
         len(items.ids),
-        {pair.run.name: _signed(pair.run.signature, drawn) for pair in pairs},
-        how,
+        {pair.run.name: _add_settings(pair.run.signature, interval_settings) for pair in pairs},
+        settings_used,
         items.unit,
-        (*items.notes, *_unscored(pairs)),
+        (*items.notes, *_unscored_notes(pairs)),
     )
 
 
-def _check(correction: str, resamples: int, examples: int) -> None:
+def _check_options(correction: str, resamples: int, examples: int) -> None:
     check_count("examples", examples)
-    check_trials("resamples", resamples, LEAST_RESAMPLES)
+    check_trials("resamples", resamples, MIN_RESAMPLES)
     if correction not in CORRECTIONS:
         expected = f"expected one of {', '.join(CORRECTIONS)}"
         raise InputError(f"correction {quoted(correction)}: {expected}")
@@ -292,10 +323,10 @@ def write_baseline(
     source: str = "texts",
     progress: Progress = silent,
     **settings: Any,
-) -> Baseline:
+) -> BaselineFile:
     """Score a run and write it to a baseline file; return the baseline.
 
-    A file that exists and is no baseline is not replaced.
+    An existing file is replaced only if it is a baseline.
 
     Args:
         output, references, source, settings: as for `gate`.
@@ -309,40 +340,36 @@ def write_baseline(
     if metrics is None and not isinstance(output, ItemScores):
         metrics = baseline_metrics(baseline, source)
     items = item_scores(output, references, metrics, source=source, progress=progress, **settings)
-    made = baseline_of(items, baseline, texts)
-    save_baseline(made)
-    return made
+    baseline_written = make_baseline(items, baseline, texts)
+    save_baseline(baseline_written)
+    return baseline_written
 
 
 def baseline_metrics(path: FilePath, source: str = "texts") -> list[str] | None:
-    """Return the metrics of a baseline file, if it can be read.
-
-    One of another source has other metrics.
-    """
+    """Return the metrics of a baseline file of this source; None if it cannot be read."""
     try:
-        there = read_baseline(path)
+        stored = read_baseline(path)
     except InputError:
         return None
-    return [one.name for one in there.metrics] if there.source == source else None
+    return [metric.name for metric in stored.metrics] if stored.source == source else None
 
 
-def _shown(pairs: Sequence[Paired], rows: Sequence[GateRow]) -> Paired:
-    """Return the metric whose changes are shown: the first of those with the worst verdict."""
+def _metric_to_show(pairs: Sequence[PairedItems], rows: Sequence[GateRow]) -> PairedItems:
+    """Return the first metric with the worst verdict: its changes are shown."""
     worst = min(rows, key=lambda row: VERDICTS.index(row.verdict))
     return pairs[rows.index(worst)]
 
 
-def _signed(signature: str, drawn: Mapping[str, object]) -> str:
-    return signature + "".join(f"|{name}={value}" for name, value in drawn.items())
+def _add_settings(signature: str, interval_settings: Mapping[str, object]) -> str:
+    return signature + "".join(f"|{name}={value}" for name, value in interval_settings.items())
 
 
-def _unscored(pairs: Sequence[Paired]) -> list[str]:
-    """Return sentences on items that have no score in the run or in the baseline."""
-    told = []
+def _unscored_notes(pairs: Sequence[PairedItems]) -> list[str]:
+    notes = []
     for pair in pairs:
         count = int(np.isnan(item_deltas(pair)).sum())
         if count:
             name = pair.run.name
             have = "item has" if count == 1 else "items have"
-            told.append(f"{count:,} {have} no score by {name}, now or in the baseline.")
-    return told
+            notes.append(f"{count:,} {have} no score by {name}, now or in the baseline.")
+    return notes

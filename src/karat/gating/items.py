@@ -1,4 +1,4 @@
-"""Scores per item: statistics of segments, questions or whatever a source scores one by one."""
+"""Scores per item: statistics of segments, questions or other units, and where they come from."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from karat.registry import Registry, call, expect_type, load, make_check
 from karat.settings import check_settings
 
 
-class Measure(Protocol):
-    """A score that is made from sums of rows; every `Metric` is one. Its string is its name."""
+class ItemMeasure(Protocol):
+    """A score computed from sums of rows, such as every `Metric`; `str()` is its name."""
 
     @property
     def sign(self) -> int:
@@ -31,20 +31,20 @@ class Measure(Protocol):
         """Return the names of the numbers in a row."""
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        """Return the value, under `value`, of every (sum of) row(s); NaN where there is none."""
+        """Return the `value` of every row or sum of rows; NaN if undefined."""
 
-    def of_segments(self) -> Measure:
+    def of_segments(self) -> ItemMeasure:
         """Return the measure that scores single items."""
 
 
-class Measured(NamedTuple):
+class MeasuredItems(NamedTuple):
     """The statistics of all items by one measure."""
 
-    measure: Measure
+    measure: ItemMeasure
     signature: str
     """All settings that change the numbers."""
     rows: NDArray[Any]
-    """Items x columns; an item without a score has a row that adds nothing."""
+    """Items x columns; the row of an item without a score adds nothing."""
 
     @property
     def name(self) -> str:
@@ -71,27 +71,27 @@ class ItemScores:
 
     system: str
     ids: tuple[str, ...]
-    measures: tuple[Measured, ...]
+    measures: tuple[MeasuredItems, ...]
     against: str
     """Digest of what the items were scored against."""
     texts: Callable[[Sequence[int]], list[ItemText]]
-    """From places of items to their texts."""
+    """From indices of items to their texts."""
     source: str = "texts"
     """The name of the source."""
     carried: tuple[tuple[str, ...], ...] | None = None
-    """For each item the names of what it carries and should not lose; None if there is no such."""
+    """For each item the names of what it must not lose, such as nuggets; None if not applicable."""
     unit: str = "unit"
-    """The word for what is carried, such as `vital nugget`."""
+    """The noun for what is carried, such as `vital nugget`."""
     notes: tuple[str, ...] = ()
-    """Sentences that a reader of the numbers should know."""
+    """Sentences that qualify the numbers."""
 
     def __post_init__(self) -> None:
         if not self.ids:
             raise InputError(f"{self.system} has no items: there is nothing to compare")
         if len(set(self.ids)) < len(self.ids):
             twice = next(id for id, count in Counter(self.ids).items() if count > 1)
-            told = f"two items have the id {quoted(twice)}"
-            raise InputError(f"{self.system}: {told}: every item needs an id of its own")
+            problem = f"two items have the id {quoted(twice)}"
+            raise InputError(f"{self.system}: {problem}: every item needs an id of its own")
 
     def ordered(self, places: Sequence[int]) -> ItemScores:
         """Return the items in another order."""
@@ -101,25 +101,25 @@ class ItemScores:
         return replace(
             self,
             ids=tuple(self.ids[at] for at in chosen),
-            measures=tuple(one._replace(rows=one.rows[chosen]) for one in self.measures),
+            measures=tuple(run._replace(rows=run.rows[chosen]) for run in self.measures),
             texts=lambda wanted: self.texts([chosen[at] for at in wanted]),
             carried=self.carried and tuple(self.carried[at] for at in chosen),
         )
 
 
-def items_of(ids: Sequence[Any]) -> str:
+def count_items(ids: Sequence[Any]) -> str:
     """The number of items in words: `1 item`, `1,200 items`."""
     return f"{len(ids):,} item{'s' * (len(ids) != 1)}"
 
 
 def digest(items: Iterable[tuple[str, Any]]) -> str:
-    """Return a digest of pairs of id and content, whatever their order."""
+    """Return a digest of (id, content) pairs that ignores their order."""
     ordered = sorted(items, key=lambda pair: pair[0])
     return sha256(json.dumps(ordered).encode("ascii")).hexdigest()[:32]
 
 
-class Source(NamedTuple):
-    """A source of scores per item, its functions as "module:function" or themselves."""
+class ScoreSource(NamedTuple):
+    """A source of scores per item; functions are given as "module:function" or directly."""
 
     read: Any
     """From an output, what it is scored against, names of measures (None: the usual ones),
@@ -129,18 +129,18 @@ class Source(NamedTuple):
     name: a mapping of settings with `against`, or None if the options were not given."""
 
 
-SOURCES: Registry[Source] = Registry(
+SOURCES: Registry[ScoreSource] = Registry(
     "sources",
     "source",
-    {"texts": Source("karat.gating.texts:read_texts")},
-    check=make_check(lambda found: isinstance(found, Source), "source", "a karat.Source"),
+    {"texts": ScoreSource("karat.gating.texts:read_texts")},
+    check=make_check(lambda entry: isinstance(entry, ScoreSource), "source", "a karat.ScoreSource"),
 )
 
 
 def source_reader(source: str) -> Callable[..., Any]:
     """Return the function that reads the scores of a source."""
-    found: Callable[..., Any] = load(SOURCES[source].read)
-    return found
+    reader: Callable[..., Any] = load(SOURCES[source].read)
+    return reader
 
 
 def item_scores(
@@ -164,15 +164,15 @@ def item_scores(
     """
     if isinstance(output, ItemScores):
         if against is not None or measures is not None or settings:
-            given = "leave references, metrics and settings out"
-            raise InputError(f"the output is scored already, item by item: {given}")
+            advice = "leave references, metrics and settings out"
+            raise InputError(f"the output is scored already, item by item: {advice}")
         return output
     check_settings(item_scores, [source_reader(source)], settings)
     read = load(SOURCES[source].read)
-    found: ItemScores = call(
+    scores: ItemScores = call(
         f"source {source}",
         read,
         lambda: read(output, against, measures, progress=progress, **settings),
         expect_type(ItemScores, "ItemScores"),
     )
-    return found if found.source == source else replace(found, source=source)
+    return scores if scores.source == source else replace(scores, source=source)

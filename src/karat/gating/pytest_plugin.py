@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture `karat_gate`, and `--karat-update`, which writes baselines.
 
-It is loaded by every run of pytest where Karat is installed, so that it imports nothing of Karat
-until the fixture is called.
+Every run of pytest loads it if Karat is installed, so it imports nothing of Karat until the
+fixture is called.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GateUndecided(UserWarning):
-    """A gate that its items cannot decide."""
+    """A gate without a decision."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,15 +55,15 @@ def karat_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult | Non
             pytest.fail(f"undecided={undecided!r}: expected 'warn' or 'fail'", pytrace=False)
         if baseline is None:
             calls.append("")
-            baseline = _beside(request, len(calls))
+            baseline = _default_baseline(request, len(calls))
         if request.config.getoption("--karat-update"):
-            _update(output, references, metrics, baseline=baseline, **how)
+            _update_baseline(output, references, metrics, baseline=baseline, **how)
             return None
-        result = _gate(output, references, metrics, baseline=baseline, **how)
+        result = _run_gate(output, references, metrics, baseline=baseline, **how)
         if result.failed or (result.undecided and undecided == "fail"):
-            raise AssertionError(_message(result))
+            raise AssertionError(_failure_message(result))
         if result.undecided:
-            warnings.warn(GateUndecided(_message(result)), stacklevel=2)
+            warnings.warn(GateUndecided(_failure_message(result)), stacklevel=2)
         return result
 
     return check
@@ -75,22 +75,22 @@ _LIMITS = (
 )
 
 
-def _gate(*given: Any, **how: Any) -> GateResult:
+def _run_gate(*given: Any, **how: Any) -> GateResult:
     from karat.gating.gates import gate
 
-    found: GateResult = _or_fail(gate, *given, **how)
-    return found
+    result: GateResult = _call_or_fail(gate, *given, **how)
+    return result
 
 
-def _update(*given: Any, **how: Any) -> None:
+def _update_baseline(*given: Any, **how: Any) -> None:
     from karat.gating.gates import write_baseline
 
-    kept = {name: value for name, value in how.items() if name not in _LIMITS}
-    _or_fail(write_baseline, *given, **kept)
+    baseline_options = {name: value for name, value in how.items() if name not in _LIMITS}
+    _call_or_fail(write_baseline, *given, **baseline_options)
 
 
-def _or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
-    """Call a function; bad input fails the test with its sentence alone."""
+def _call_or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
+    """Call a function; bad input fails the test with its message alone."""
     from karat.errors import KaratError
 
     try:
@@ -99,19 +99,19 @@ def _or_fail(function: Callable[..., Any], *given: Any, **how: Any) -> Any:
         pytest.fail(str(error), pytrace=False)
 
 
-def _beside(request: pytest.FixtureRequest, call: int) -> Any:
-    """Return the path of a test's baseline; further calls in one test are numbered."""
+def _default_baseline(request: pytest.FixtureRequest, call: int) -> Any:
+    """Return the default path of a test's baseline; repeated calls in a test are numbered."""
     name = ".".join(request.node.nodeid.split("::")[1:])
     number = f".{call}" if call > 1 else ""
     name = f"{request.path.stem}.{quote(name, safe='[]')}{number}.gate.tsv"
     return request.path.with_name(name)
 
 
-def _message(result: GateResult) -> str:
+def _failure_message(result: GateResult) -> str:
     checks = zip(result.verdicts, result.sentences, strict=True)
     lines = [f"karat gate: {result.verdict} (baseline {result.baseline})"]
     lines += [f"  {verdict}: {sentence}" for verdict, sentence in checks]
-    for one in result.changes[:3]:
-        lines.append(f"  item {one.item} lost {-one.delta:.4g} by {result.changes_by}:")
-        lines += [f"    reference: {one.reference}", f"    output:    {one.output}"]
+    for change in result.changes[:3]:
+        lines.append(f"  item {change.item} lost {-change.delta:.4g} by {result.changes_by}:")
+        lines += [f"    reference: {change.reference}", f"    output:    {change.output}"]
     return "\n".join(lines)

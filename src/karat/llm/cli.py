@@ -413,12 +413,12 @@ def judge_pairs(source: SetInput, asking: ModelOptions, **values: Any) -> None:
 
 @click.command(name="nuggets", cls=Command)
 @nuggets_options.nugget_set
-@nuggets_options.places
+@nuggets_options.set_files
 @option("--batch", "Nuggets in one request.", integer(1), 10)
 @sample("question")
 @model_options("the labels as JSON lines", max_tokens=2048)
 @seed
-def judge_nuggets(name: str, given: Any, asking: ModelOptions, **settings: Any) -> None:
+def judge_nuggets(name: str, inputs: Any, asking: ModelOptions, **settings: Any) -> None:
     """Let a language model decide which responses contain which nuggets.
 
     SET is a set with runs, or a key with --run. Labels are support, partial_support and
@@ -432,9 +432,9 @@ def judge_nuggets(name: str, given: Any, asking: ModelOptions, **settings: Any) 
     from karat.llm.supports import SupportTask
     from karat.nuggets.formats.loading import load_nuggets
 
-    asking.check([name, *given["runs"], *given["judgements"]])
+    asking.check([name, *inputs["runs"], *inputs["judgements"]])
     with Bar() as progress:
-        nugget_set = load_nuggets(name, **given, progress=progress)
+        nugget_set = load_nuggets(name, **inputs, progress=progress)
     task = SupportTask(nugget_set, asking.prompt, **settings)
     run_task(task, asking)
 

@@ -12,7 +12,7 @@ from karat.evalset.sets import EvalSet
 from karat.llm.interview import MAX_TEXT_LENGTH, draw_sample
 from karat.llm.results import RatingRow, SupportRow, check_judge
 from karat.meta.judge_agreement import JudgeRow, judge_agreement
-from karat.nuggets.sets.judgements import Judged
+from karat.nuggets.sets.judgements import JudgedResponse
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 
@@ -127,7 +127,7 @@ def nugget_agreement(nuggets: NuggetSet, judge: str, rows: Sequence[SupportRow])
     if not nuggets.judgements.deciding:
         return None
     model_rows = [
-        Judged(row.question, row.nugget, row.response, row.value, run, judge, kind=MODEL)
+        JudgedResponse(row.question, row.nugget, row.response, row.value, run, judge, kind=MODEL)
         for row in rows
         for run in row.runs
     ]

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts.models import HeatMap, Tallies, Tally, chart_figure
+from karat.report.charts.models import ForestTally, HeatMap, Tallies, chart_figure
 from karat.report.model import (
     Block,
-    Case,
     Column,
     Document,
+    ExampleCase,
     Examples,
     Figure,
-    Passage,
     Table,
-    listing,
-    several,
+    TextPassage,
+    format_count,
+    join_names,
 )
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ MAX_REASONS = 3
 def usage_sentence(usage: Usage) -> str:
     """Return requests, tokens and cost in a sentence."""
     tokens = usage.prompt_tokens + usage.completion_tokens
-    parts = [f"{several(usage.sent, 'request')} sent"]
-    parts += [f"{several(usage.cached, 'answer')} from the cache"] if usage.cached else []
-    parts += [several(tokens, "token")] if tokens else []
+    parts = [f"{format_count(usage.sent, 'request')} sent"]
+    parts += [f"{format_count(usage.cached, 'answer')} from the cache"] if usage.cached else []
+    parts += [format_count(tokens, "token")] if tokens else []
     parts += [f"cost {usage.cost:,.4f}"] if usage.cost is not None else []
     return f"{', '.join(parts)}."
 
@@ -62,11 +62,11 @@ def missing_clause(missing: Sequence[Any]) -> str:
 def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
     """Return what would be sent."""
     (row,) = plan.rows
-    cached = f"; {several(row.cached, 'answer')} in the cache" if row.cached else ""
+    cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
     cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
     return (
-        f"{several(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all would be "
-        f"sent{cost}{cached}.",
+        f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all "
+        f"would be sent{cost}{cached}.",
         "Nothing was sent.",
     )
 
@@ -157,11 +157,10 @@ def _bias(pairs: ModelPairs) -> list[str]:
     bias = pairs.bias
     if bias.flipped_share is None:
         return []
-    sentence = f"The order changed no winner in {several(bias.pairs, 'pair')}"
+    pair_count = format_count(bias.pairs, "pair")
+    sentence = f"The order changed no winner in {pair_count}"
     if bias.flipped:
-        sentence = (
-            f"The order changed the winner of {bias.flipped:,} of {several(bias.pairs, 'pair')}"
-        )
+        sentence = f"The order changed the winner of {bias.flipped:,} of {pair_count}"
         sentence += f" ({bias.flipped_share:.1%}), which count as ties"
     if bias.first_share is None:
         return [f"{sentence}."]
@@ -187,7 +186,7 @@ def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> s
     """The means of systems, the best first."""
     ranked = sorted(systems, key=lambda system: system.mean, reverse=not lower)
     return (
-        listing([f"{system.system} {form.format(system.mean)}" for system in ranked])
+        join_names([f"{system.system} {form.format(system.mean)}" for system in ranked])
         if ranked
         else ""
     )
@@ -199,7 +198,7 @@ def _agreement(judging: Judging) -> list[str]:
         return []
     return [
         f"Pearson's r with the mean of people is {row.r:.3f} "
-        f"({several(row.shared, 'judgement')} in common)."
+        f"({format_count(row.shared, 'judgement')} in common)."
     ]
 
 
@@ -229,9 +228,9 @@ def rating_examples(ratings: ModelRatings) -> list[Examples]:
     return [Examples("Lowest ratings", tuple(map(_case, rows)), table, marked=caption)]
 
 
-def _case(row: RatingRow) -> Case:
-    passage = Passage(row.system, row.output, quote_marks(row.evidence, row.output))
-    return Case(f"Segment {row.segment}", f"rated {row.value:.3g}", (passage,), {})
+def _case(row: RatingRow) -> ExampleCase:
+    passage = TextPassage(row.system, row.output, quote_marks(row.evidence, row.output))
+    return ExampleCase(f"Segment {row.segment}", f"rated {row.value:.3g}", (passage,), {})
 
 
 def quote_marks(quote: str, text: str) -> tuple[tuple[int, int], ...]:
@@ -374,7 +373,7 @@ def _distribution(
     return [chart_figure(chart)]
 
 
-def _tally(system: SystemShares) -> Tally:
+def _tally(system: SystemShares) -> ForestTally:
     """Wins, ties and losses; a mean of replicates between them counts as a tie."""
     wins, losses = (round(system.shares.get(value, 0.0) * system.judged) for value in ("1", "0"))
-    return Tally(system.system, wins, system.judged - wins - losses, losses)
+    return ForestTally(system.system, wins, system.judged - wins - losses, losses)

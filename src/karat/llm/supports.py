@@ -36,7 +36,7 @@ from karat.llm.results import (
 )
 from karat.llm.task_prompts import NUGGETS, task_prompt
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.settings import check_count

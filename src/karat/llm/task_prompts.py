@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.llm.interview import Prompt, Slots, bundled_prompt, read_prompt
-from karat.nuggets.drafting.prompt import DRAFT, draft_prompt
+from karat.nuggets.drafting import DRAFT, draft_prompt
 from karat.results import Result
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.report.model import Column, Document, Table
-from karat.results import MadeRows
+from karat.results import LazyRows
 
 if TYPE_CHECKING:
     from karat.lm.scoring import LanguageScores
@@ -63,6 +63,6 @@ def trained_document(result: TrainedModel, command: str) -> Document:
 def scores_document(result: LanguageScores, command: str) -> Document:
     """Return a row for each text, sentence or word."""
     title, columns = _REPORTS[str(result.settings["by"])]
-    rows = MadeRows([(len(result.rows), lambda i: result.rows[i]._asdict())])
+    rows = LazyRows([(len(result.rows), lambda i: result.rows[i]._asdict())])
     table = Table("rows", title, columns, rows)
     return Document(title, (table,), command, {"lm": result.signature}, result.notes)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.lm.model import LanguageModel
 from karat.lm.training import as_sources
 from karat.progress import Progress, silent
-from karat.results import MadeRows, Result
+from karat.results import LazyRows, Result
 from karat.text.segments import Segments, Texts
 from karat.text.tokens import check_choice
 
@@ -50,7 +50,7 @@ class WordRow(NamedTuple):
 
 
 Row = TextRow | SentenceRow | WordRow
-LazyRows = tuple[int, Callable[[int], Row]]
+RowPart = tuple[int, Callable[[int], Row]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,16 +85,16 @@ def score_texts(
     work = {"threads": threads, "progress": progress}
     parts = [_ROWS[by](opened, text, **work) for text in as_sources(texts)]
     settings = {"model": opened.name, "by": by}
-    return LanguageScores(MadeRows(parts), settings, opened.notes, opened.signature)
+    return LanguageScores(LazyRows(parts), settings, opened.notes, opened.signature)
 
 
-def _texts(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+def _texts(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     sums = model.perplexity(text, **work)
     row = TextRow(text.name, *sums[:4], sums.perplexity, sums.perplexity_known)
     return 1, lambda i: row
 
 
-def _sentences(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+def _sentences(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     scores = model.sentences(text, **work)
 
     def row(i: int) -> SentenceRow:
@@ -105,7 +105,7 @@ def _sentences(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
     return len(scores.words), row
 
 
-def _words(model: LanguageModel, text: Segments, **work: Any) -> LazyRows:
+def _words(model: LanguageModel, text: Segments, **work: Any) -> RowPart:
     scores = model.text_words(text, **work)
 
     def row(i: int) -> WordRow:

@@ -2,13 +2,10 @@
 
 from karat.nuggets.formats.loading import load_nuggets as load_nuggets
 from karat.nuggets.formats.loading import save_nuggets as save_nuggets
-from karat.nuggets.guess.classifiers import Auto as Auto
-from karat.nuggets.guess.classifiers import Calibrated as Calibrated
-from karat.nuggets.guess.classifiers import parse_classifier as parse_classifier
-from karat.nuggets.guess.nuggeteer import nuggeteer as nuggeteer
-from karat.nuggets.guess.paper.classifier import Paper as Paper
-from karat.nuggets.judging.asking import queue as queue
-from karat.nuggets.judging.likelihood import overlap as overlap
+from karat.nuggets.prediction.paper import Paper as Paper
+from karat.nuggets.prediction.predictions import Calibrated as Calibrated
+from karat.nuggets.prediction.predictions import parse_classifier as parse_classifier
+from karat.nuggets.prediction.predictions import predict_support as predict_support
 from karat.nuggets.results.changes import NuggetChanges as NuggetChanges
 from karat.nuggets.results.changes import diff_nuggets as diff_nuggets
 from karat.nuggets.results.contents import NuggetContents as NuggetContents
@@ -22,12 +19,11 @@ from karat.nuggets.results.judgement_agreement import agree_nuggets as agree_nug
 from karat.nuggets.results.scoring import NuggetScoring as NuggetScoring
 from karat.nuggets.results.scoring import score_nuggets as score_nuggets
 from karat.nuggets.scores.decisions import decide_run as decide_run
-from karat.nuggets.scores.idf import corpus_idf as corpus_idf
-from karat.nuggets.scores.idf import pooled_idf as pooled_idf
-from karat.nuggets.scores.idf import wordfreq_idf as wordfreq_idf
-from karat.nuggets.scores.nugget_shares import mean_shares as mean_shares
-from karat.nuggets.scores.nugget_shares import score_shares as score_shares
 from karat.nuggets.scores.official import Official as Official
+from karat.nuggets.scores.official import mean_shares as mean_shares
+from karat.nuggets.scores.official import score_shares as score_shares
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
-from karat.nuggets.scores.rouge import score_rouge as score_rouge
+from karat.nuggets.scores.pourpre import score_rouge as score_rouge
+from karat.nuggets.scores.words import corpus_idf as corpus_idf
+from karat.nuggets.scores.words import pooled_idf as pooled_idf
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet

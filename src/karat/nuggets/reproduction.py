@@ -14,8 +14,13 @@ from typing import NamedTuple
 
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
-from karat.nuggets.guess.agreement import ScoreAgreement
-from karat.nuggets.guess.official_scores import PaperRuns, RunF, micro_f, paper_runs
+from karat.nuggets.prediction.official_scores import (
+    PaperRuns,
+    RunF,
+    ScoreAgreement,
+    micro_f,
+    paper_runs,
+)
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -42,7 +47,7 @@ NUGGETEER = "Nuggeteer"
 """Without stemming, with bigrams and idf."""
 
 
-class Published(NamedTuple):
+class PublishedNumber(NamedTuple):
     """A number of the paper for the "other" questions of 2005, and its range over four sets."""
 
     value: float
@@ -55,20 +60,26 @@ class Published(NamedTuple):
         return f"{self.low:.3f} to {self.high:.3f} in the paper"
 
 
-TABLE_2: Mapping[tuple[str, str, str], Published] = {
-    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "micro"): Published(0.598, 0.598, 0.890),
-    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "macro"): Published(0.709, 0.697, 0.886),
-    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "micro"): Published(0.679, 0.679, 0.859),
-    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "macro"): Published(0.698, 0.698, 0.876),
-    ("ROUGE", "ROUGE-1", "micro"): Published(0.662, 0.662, 0.807),
-    ("ROUGE, stop words out", "ROUGE-1, stop words out", "micro"): Published(0.670, 0.670, 0.843),
-    (NUGGETEER, f"paper, default, {HINDSIGHT}", "micro"): Published(0.858, 0.849, 1.0),
+TABLE_2: Mapping[tuple[str, str, str], PublishedNumber] = {
+    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "micro"): PublishedNumber(
+        0.598, 0.598, 0.890
+    ),
+    ("Pourpre, count", f"Pourpre count, {HINDSIGHT}", "macro"): PublishedNumber(
+        0.709, 0.697, 0.886
+    ),
+    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "micro"): PublishedNumber(0.679, 0.679, 0.859),
+    ("Pourpre, idf", f"Pourpre idf, {HINDSIGHT}", "macro"): PublishedNumber(0.698, 0.698, 0.876),
+    ("ROUGE", "ROUGE-1", "micro"): PublishedNumber(0.662, 0.662, 0.807),
+    ("ROUGE, stop words out", "ROUGE-1, stop words out", "micro"): PublishedNumber(
+        0.670, 0.670, 0.843
+    ),
+    (NUGGETEER, f"paper, default, {HINDSIGHT}", "micro"): PublishedNumber(0.858, 0.849, 1.0),
 }
 """Table 2: Kendall's tau by name, the name of the way here, and the average over questions."""
 TABLE_3 = {
-    "R^2": Published(0.952, 0.952, 0.993),
-    "RMSE": Published(0.026, 0.009, 0.077),
-    "R^2 of Pourpre": Published(0.916, 0.764, 0.965),
+    "R^2": PublishedNumber(0.952, 0.952, 0.993),
+    "RMSE": PublishedNumber(0.026, 0.009, 0.077),
+    "R^2 of Pourpre": PublishedNumber(0.916, 0.764, 0.965),
 }
 TABLE_4 = {
     "coin": -2780.0,
@@ -85,9 +96,9 @@ HINDSIGHT_2003 = {TAU: 0.879, "RMSE": 0.067}
 OTHER_FORM = "paper, default, informed by descriptions"
 """Informativeness from descriptions of nuggets, not from responses (equations 1 and 2)."""
 TABLE_5 = {
-    "paper, best of 24": ("best settings", Published(0.87, 0.68, 0.87)),
-    "paper, default": ("default settings", Published(0.86, 0.66, 0.86)),
-    OTHER_FORM: ("default settings, informed by descriptions", Published(0.86, 0.66, 0.86)),
+    "paper, best of 24": ("best settings", PublishedNumber(0.87, 0.68, 0.87)),
+    "paper, default": ("default settings", PublishedNumber(0.86, 0.66, 0.86)),
+    OTHER_FORM: ("default settings, informed by descriptions", PublishedNumber(0.86, 0.66, 0.86)),
 }
 OUTSIDE = 3.0
 """Figure 5: systems with an official score outside the 95% interval, in percent."""
@@ -98,7 +109,7 @@ FAR = 0.1
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class NuggeteerTables:
     """A set and the agreement of all ways on it."""
 
     name: str
@@ -118,7 +129,11 @@ class Evaluated:
     @cached_property
     def by_nugget(self) -> dict[str, float]:
         """Agreement of micro F with official F with a threshold for each nugget (section 4.4)."""
-        (carried,) = (one.carried for one in self.found.found.models if one.model.name == "nugget")
+        (carried,) = (
+            model_trial.carried
+            for model_trial in self.found.found.models
+            if model_trial.model.name == "nugget"
+        )
         if carried is None:
             return {}
         scores = micro_f(self.found.found, carried.astype(np.float64), HOW)
@@ -131,106 +146,111 @@ class Evaluated:
         cells = self.found.found.cells
         return cells.agreement(np.ones(len(cells.labels), np.bool_)).f
 
-    def score(self, way: str, average: str = "micro") -> ScoreAgreement:
+    def score(self, method: str, average: str = "micro") -> ScoreAgreement:
         """Return the agreement of a way with official F."""
         rows = self.found.found.on_official.scores
-        return next(row for row in rows if (row.what, row.average) == (way, average))
+        return next(row for row in rows if (row.what, row.average) == (method, average))
 
     @property
     def likelihoods(self) -> dict[str, float]:
         """log10 P(data | model) of each threshold model."""
-        return {one.model.name: one.model.log10 for one in self.found.found.models}
+        return {
+            model_trial.model.name: model_trial.model.log10
+            for model_trial in self.found.found.models
+        }
 
 
 def reproduce_nuggeteer(request: ReproductionRequest) -> Reproduction:
     """Cross-validate the paper's classifier, and set it and Pourpre beside official scores."""
-    here = request.data.any_of(places(*(KNOWN[name] for name in SETS)))
-    real = [name for name in SETS if KNOWN[name].place in here]
+    available = request.data.any_of(places(*(KNOWN[name] for name in SETS)))
+    real = [name for name in SETS if KNOWN[name].place in available]
     chosen = (real if request.full else real[:1]) or [DEMO]
     sets = [_evaluated(name, request) for name in chosen]
     return Reproduction(
         name="nuggeteer",
         paper=CITATION,
         data=tuple(chosen),
-        rows=tuple(row for one in sets for row in _numbers(one)),
-        conclusions=tuple(row for one in sets for row in _conclusions(one)),
+        rows=tuple(row for tables in sets for row in _numbers(tables)),
+        conclusions=tuple(row for tables in sets for row in _conclusions(tables)),
         differs=(*map(_difference, sets), *(_RESPONSES if real else ()), *_DIFFERS),
         settings={**request.settings, "classifier": CLASSIFIER, "corrected": True, "beta": 3.0},
         signatures={},
         invented="" if real else "The questions, runs and judgements are invented.",
-        remarks=(*_REMARKS, *(note for one in sets for note in _says_yes(one))),
+        remarks=(*_REMARKS, *(note for tables in sets for note in _says_yes(tables))),
     )
 
 
-def _evaluated(name: str, request: ReproductionRequest) -> Evaluated:
-    known = KNOWN[name]
-    if known.bundled:
+def _evaluated(name: str, request: ReproductionRequest) -> NuggeteerTables:
+    known_set = KNOWN[name]
+    if known_set.bundled:
         nuggets = load_nuggets(name, progress=request.progress)
     else:
-        place = request.data / known.place
-        nuggets = load_nuggets(place, format=known.format, progress=request.progress)
-    found = evaluate_nuggets(
+        place = request.data / known_set.place
+        nuggets = load_nuggets(place, format=known_set.format, progress=request.progress)
+    evaluation = evaluate_nuggets(
         nuggets, classifier=CLASSIFIER, corrected=True, progress=request.progress
     )
-    return Evaluated(name, nuggets, found)
+    return NuggeteerTables(name, nuggets, evaluation)
 
 
 # ------------------------------------------------------------------------------------ numbers
 
 
-def _numbers(one: Evaluated) -> Iterator[ReproducedNumber]:
-    for (item, way, average), paper in TABLE_2.items():
-        ours, told = one.score(way, average).tau_b, f"{item}, {average}"
-        yield _number("Table 2", told, "Kendall's tau", paper, ours, one.name)
-    plain = one.score(f"paper, default, {HINDSIGHT}")
-    rival = one.score(f"Pourpre count, {HINDSIGHT}", "macro")
+def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
+    for (item, method, average), paper in TABLE_2.items():
+        our_value, item_name = tables.score(method, average).tau_b, f"{item}, {average}"
+        yield _number("Table 2", item_name, "Kendall's tau", paper, our_value, tables.name)
+    plain = tables.score(f"paper, default, {HINDSIGHT}")
+    rival = tables.score(f"Pourpre count, {HINDSIGHT}", "macro")
     values = {"R^2": plain.r_squared, "RMSE": plain.rmse, "R^2 of Pourpre": rival.r_squared}
     for name, value in values.items():
         if value is not None:
             item = NUGGETEER if name in ("R^2", "RMSE") else "Pourpre, count, macro"
             measure = name.removesuffix(" of Pourpre")
-            yield _number("Table 3", item, measure, TABLE_3[name], value, one.name)
-    for name, value in one.likelihoods.items():
+            yield _number("Table 3", item, measure, TABLE_3[name], value, tables.name)
+    for name, value in tables.likelihoods.items():
         measure = "log10 P"
-        yield ReproducedNumber("Table 4", f"model {name}", measure, TABLE_4[name], value, one.name)
-    for row in one.found.judgements:
+        yield ReproducedNumber(
+            "Table 4", f"model {name}", measure, TABLE_4[name], value, tables.name
+        )
+    for row in tables.found.judgements:
         if row.what in TABLE_5:
-            item, known = TABLE_5[row.what]
-            number = _number("Table 5", item, "F of decisions", known, row.f, one.name)
+            item, published = TABLE_5[row.what]
+            number = _number("Table 5", item, "F of decisions", published, row.f, tables.name)
             yield number._replace(low=row.low, high=row.high)
-    for measure, value in one.by_nugget.items():
-        item, where = "Nuggeteer, a threshold for each nugget", "section 4.4"
-        number = ReproducedNumber(where, item, measure, SECTION_4_4[measure], value, one.name)
+    for measure, value in tables.by_nugget.items():
+        item, section = "Nuggeteer, a threshold for each nugget", "section 4.4"
+        number = ReproducedNumber(section, item, measure, SECTION_4_4[measure], value, tables.name)
         yield number._replace(detail=f"TREC 2003; in hindsight {HINDSIGHT_2003[measure]:.3f}")
-    model, runs = one.figure_5
+    model, runs = tables.figure_5
     if outside := runs_outside(runs):
         share = 100 * outside[0] / outside[1]
         item = "official scores outside 95% intervals"
-        number = ReproducedNumber("Figure 5", item, "% of runs", OUTSIDE, share, one.name)
+        number = ReproducedNumber("Figure 5", item, "% of runs", OUTSIDE, share, tables.name)
         yield number._replace(detail=f"{outside[0]} of {outside[1]} runs; thresholds by {model}")
 
 
 def _number(
-    where: str, item: str, measure: str, paper: Published, ours: float, data: str
+    section: str, item: str, measure: str, paper: PublishedNumber, value: float, data: str
 ) -> ReproducedNumber:
-    row = ReproducedNumber(where, item, measure, paper.value, ours, data)
+    row = ReproducedNumber(section, item, measure, paper.value, value, data)
     return row._replace(detail=paper.said)
 
 
 # -------------------------------------------------------------------------------- conclusions
 
 
-def _conclusions(one: Evaluated) -> Iterator[Conclusion]:
-    plain = one.score(f"paper, default, {HINDSIGHT}")
-    yield _against_pourpre(one, plain.tau_b)
+def _conclusions(tables: NuggeteerTables) -> Iterator[Conclusion]:
+    plain = tables.score(f"paper, default, {HINDSIGHT}")
+    yield _against_pourpre(tables, plain.tau_b)
     if plain.rmse is not None:
         claim = "Nuggeteer's root mean squared error is below 0.1, as far as assessors differ."
         evidence = f"{plain.rmse:.3f}"
-        yield Conclusion("section 4.1", claim, to_verdict(plain.rmse < FAR), evidence, one.name)
-    yield from _models(one.likelihoods, one.name)
-    if one.by_nugget and plain.rmse is not None:
-        yield learned_thresholds(one.by_nugget, plain.tau_b, plain.rmse, one.name)
-    yield _settings(one)
+        yield Conclusion("section 4.1", claim, to_verdict(plain.rmse < FAR), evidence, tables.name)
+    yield from _models(tables.likelihoods, tables.name)
+    if tables.by_nugget and plain.rmse is not None:
+        yield learned_thresholds(tables.by_nugget, plain.tau_b, plain.rmse, tables.name)
+    yield _settings(tables)
 
 
 def learned_thresholds(
@@ -248,32 +268,39 @@ def learned_thresholds(
     return Conclusion("section 4.4", claim, verdict, evidence, data)
 
 
-def _against_pourpre(one: Evaluated, tau: float) -> Conclusion:
-    ways = [key[1:] for key in TABLE_2 if key[0].startswith("Pourpre")]
-    taus = [one.score(*way).tau_b for way in ways]
+def _against_pourpre(tables: NuggeteerTables, tau: float) -> Conclusion:
+    methods = [key[1:] for key in TABLE_2 if key[0].startswith("Pourpre")]
+    taus = [tables.score(*method).tau_b for method in methods]
     best = max((value for value in taus if not isnan(value)), default=nan)
     claim = (
         "Nuggeteer ranks systems better than every form of Pourpre (on 3 of the paper's 4 sets)."
     )
     evidence = f"tau {tau:.3f}, best form of Pourpre {best:.3f}"
-    return Conclusion("Table 2", claim, difference_verdict(tau - best), evidence, one.name)
+    return Conclusion("Table 2", claim, difference_verdict(tau - best), evidence, tables.name)
 
 
-def _models(found: Mapping[str, float], data: str) -> Iterator[Conclusion]:
-    evidence = ", ".join(f"{name} {found[name]:,.0f}" for name in TABLE_4)
-    order = found["coin"] < found["global"] < found["question"] < found["nugget"]
+def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]:
+    evidence = ", ".join(f"{name} {likelihoods[name]:,.0f}" for name in TABLE_4)
+    order = (
+        likelihoods["coin"]
+        < likelihoods["global"]
+        < likelihoods["question"]
+        < likelihoods["nugget"]
+    )
     claim = "Thresholds by nugget are likelier than by question, those than one threshold."
     yield Conclusion("Table 4", claim, to_verdict(order), evidence, data)
     claim = "Error rates by nugget are too many parameters: the model with them is less likely."
-    fewer = found["nugget-errors"] < found["nugget"]
-    evidence = f"nugget {found['nugget']:,.0f}, nugget-errors {found['nugget-errors']:,.0f}"
+    fewer = likelihoods["nugget-errors"] < likelihoods["nugget"]
+    evidence = (
+        f"nugget {likelihoods['nugget']:,.0f}, nugget-errors {likelihoods['nugget-errors']:,.0f}"
+    )
     yield Conclusion("Table 4", claim, to_verdict(fewer), evidence, data)
 
 
-def _settings(one: Evaluated) -> Conclusion:
-    f = {row.what: row.f for row in one.found.judgements}
+def _settings(tables: NuggeteerTables) -> Conclusion:
+    f = {row.what: row.f for row in tables.found.judgements}
     return settings_conclusion(
-        f["paper, best of 24"], f["paper, default"], one.yes_to_all, one.name
+        f["paper, best of 24"], f["paper, default"], tables.yes_to_all, tables.name
     )
 
 
@@ -294,10 +321,10 @@ def settings_conclusion(best: float, default: float, yes: float, data: str) -> C
 # -------------------------------------------------------------------------------- differences
 
 
-def _difference(one: Evaluated) -> PaperDifference:
-    questions, runs = len(one.nuggets.key.questions), len(one.nuggets.runs)
+def _difference(tables: NuggeteerTables) -> PaperDifference:
+    questions, runs = len(tables.nuggets.key.questions), len(tables.nuggets.runs)
     paper = "TREC 2003 to 2005: 25 to 75 questions, 10 to 72 systems"
-    return PaperDifference("data", paper, f"{one.name}: {questions} questions, {runs} runs")
+    return PaperDifference("data", paper, f"{tables.name}: {questions} questions, {runs} runs")
 
 
 _RESPONSES = (
@@ -326,12 +353,12 @@ _REMARKS = (
 )
 
 
-def _says_yes(one: Evaluated) -> Iterator[str]:
+def _says_yes(tables: NuggeteerTables) -> Iterator[str]:
     """Add a note if the paper's form with one threshold is hardly better than always yes."""
-    plain = next(row for row in one.found.judgements if row.what == "paper, default")
-    if plain.f - one.yes_to_all < SMALL:
+    plain = next(row for row in tables.found.judgements if row.what == "paper, default")
+    if plain.f - tables.yes_to_all < SMALL:
         yield (
-            f"{one.name}: with one threshold for all nuggets, the paper's form is hardly better "
-            f"than yes to every pair (F {plain.f:.3f} and {one.yes_to_all:.3f}; recall "
+            f"{tables.name}: with one threshold for all nuggets, the paper's form is hardly better "
+            f"than yes to every pair (F {plain.f:.3f} and {tables.yes_to_all:.3f}; recall "
             f"{plain.recall:.3f}, precision {plain.precision:.3f})."
         )

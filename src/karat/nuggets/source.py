@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from karat.gating.items import Source
+from karat.evalset.catalogue import SetKind
+from karat.gating.items import ScoreSource
 
-NUGGETS = Source(
+NUGGETS = ScoreSource(
     read="karat.nuggets.results.item_scores:read_questions",
     options="karat.nuggets.cli.options:gate_options",
 )
+
+
+NUGGET_KIND = SetKind(
+    agreement="karat.nuggets.results.contents:nugget_judge_agreement",
+    options="karat.nuggets.cli.options:judge_options",
+    read="karat.nuggets.cli.options:read_judged",
+    estimate="karat.nuggets.estimation:estimate_nuggets",
+    draws="karat.nuggets.estimation:read_question_draws",
+    advice="karat.nuggets.formats.loading:told_of_nuggets",
+)
+"""Nugget sets, as `karat data judges` knows them."""

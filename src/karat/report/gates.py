@@ -6,40 +6,40 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from karat.errors import visible
-from karat.gating.decisions import FAIL, PASS, UNDECIDED, Change, GateRow, GuardRow
+from karat.gating.decisions import FAIL, PASS, UNDECIDED, GateRow, GuardChange, GuardRow
 from karat.gating.gates import GateResult
-from karat.gating.items import Measure
+from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import Interval, intervals_figure
+from karat.report.charts.models import ChartInterval, intervals_figure
 from karat.report.model import (
     Block,
-    Case,
     Cell,
     Column,
     Decimals,
     Document,
+    ExampleCase,
     Examples,
     Figure,
     Gallery,
-    Passage,
     Table,
+    TextPassage,
+    number,
 )
 from karat.report.render.renderers import render
 
 _SIGNED = "Score minus baseline, signed so that a loss is negative."
-_ROWS = (
+_METRICS = (
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
-    Column("low", "Low", align="right", signed=True, help="Lower end of its 95% interval."),
-    Column("high", "High", align="right", signed=True, help="Upper end of its 95% interval."),
-    Column("max_drop", "Max drop", align="right", help="The tolerated loss."),
-    Column("baseline", "Baseline", align="right", help="The baseline's score."),
-    Column("score", "Score", align="right", help="The run's score."),
-    Column(
+    number("delta", "Delta", help=_SIGNED, signed=True),
+    number("low", "Low", help="Lower end of its 95% interval.", signed=True),
+    number("high", "High", help="Upper end of its 95% interval.", signed=True),
+    number("max_drop", "Max drop", help="The tolerated loss."),
+    number("baseline", "Baseline", help="The baseline's score."),
+    number("score", "Score", help="The run's score."),
+    number(
         "decided_by",
         "Items needed",
-        align="right",
         help="If undecided: an estimate of how many items like these would decide.",
     ),
 )
@@ -47,18 +47,18 @@ _GUARDS = (
     Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
     Column("verdict", "Verdict", help="pass or fail."),
     Column("metric", "Metric", help="The metric of the limit."),
-    Column("limit", "Limit", align="right", help="The limit."),
-    Column("found", "Found", align="right", help="The score, the largest loss, or what was lost."),
-    Column("items", "Items", align="right", help="Items that break the limit."),
+    number("limit", "Limit", help="The limit."),
+    number("found", "Found", help="The score, the largest loss, or what was lost."),
+    number("items", "Items", help="Items that break the limit."),
     Column("item", "Worst item", help="The item that breaks it most."),
     Column("lost", "Lost", help="What was lost, by item.", wrap=True),
 )
 _CHANGES = (
     Column("item", "Item", help="The number of the segment, from 1, or its id."),
-    Column("delta", "Delta", align="right", signed=True, help=_SIGNED),
+    number("delta", "Delta", help=_SIGNED, signed=True),
     Column("text", "Text", help="The texts of the item.", wrap=True, readers="people"),
-    Column("baseline", "Baseline", align="right", help="The baseline's score there."),
-    Column("score", "Score", align="right", help="The run's score there."),
+    number("baseline", "Baseline", help="The baseline's score there."),
+    number("score", "Score", help="The run's score there."),
     Column("reference", "Reference", readers="programs"),
     Column("output", "Output", readers="programs"),
     Column("baseline_output", "Baseline's output", readers="programs"),
@@ -70,17 +70,17 @@ def gate_document(result: GateResult, command: str) -> Document:
     """Return the verdict with its tables."""
     title = f"Gate: {result.verdict}"
     rows = tuple(map(_row_cells, result.rows))
-    blocks: list[Block] = [_figures(result)]
+    blocks: list[Block] = [_difference_figures(result)]
     if result.changes:
-        blocks.append(_changes(result))
-    blocks.append(Table("rows", title, _ROWS, rows, open=True))
+        blocks.append(_change_examples(result))
+    blocks.append(Table("rows", title, _METRICS, rows, open=True))
     if result.guards:
         cells = tuple(map(_guard_cells, result.guards))
         blocks.append(Table("guards", "Guards", _GUARDS, cells, open=True))
     answer = ({"verdict": result.verdict},)
     blocks.append(Table("answer", "", (Column("verdict", "Verdict"),), answer, readers="programs"))
-    told = gate_answer(result)
-    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=told)
+    reasons = gate_answer(result)
+    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=reasons)
 
 
 def gate_answer(result: GateResult) -> tuple[str, ...]:
@@ -89,26 +89,25 @@ def gate_answer(result: GateResult) -> tuple[str, ...]:
     return tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in pairs)
 
 
-def _changes(result: GateResult) -> Examples:
-    """The items that lost most, as cards on a page."""
+def _change_examples(result: GateResult) -> Examples:
     metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
-    cells = tuple(_change_cells(one, metric) for one in result.changes)
+    cells = tuple(_change_cells(change, metric) for change in result.changes)
     name = f"Items that lost most by {metric.of_segments()}"
-    cases = tuple(_case(one, metric) for one in result.changes)
+    cases = tuple(_change_case(change, metric) for change in result.changes)
     return Examples(name, cases, Table("changes", name, _CHANGES, cells))
 
 
-def _case(change: Change, metric: Measure) -> Case:
-    passages = tuple(Passage(name, text) for name, text in _texts(change).items())
+def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
+    passages = tuple(TextPassage(name, text) for name, text in _item_texts(change).items())
     if change.output:
         marks = differing_words(change.output, [*filter(None, change.references)])
         passages = (*passages[:-1], passages[-1]._replace(marks=marks))
     digits = 1 if metric.full_scale > 10 else 3
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
-    return Case(f"Item {change.item}", facts, passages, {})
+    return ExampleCase(f"Item {change.item}", facts, passages, {})
 
 
-def _texts(change: Change) -> dict[str, str]:
+def _item_texts(change: GuardChange) -> dict[str, str]:
     """Return the texts of an item by their names; answers about nuggets have no references."""
     number = len(change.references)
     first = f"reference 1 of {number}" if number > 1 else "reference" if number else "question"
@@ -124,92 +123,94 @@ def _row_cells(row: GateRow) -> dict[str, Cell]:
 
 
 def _guard_cells(row: GuardRow) -> dict[str, Cell]:
-    numbers: dict[str, Cell] = {"limit": row.limit, "found": row.found}
+    numbers: dict[str, Cell] = {"limit": row.limit, "found": row.value}
     if row.metric is not None:
-        numbers = {name: _decimals(row.metric, getattr(row, name)) for name in numbers}
+        numbers = {
+            "limit": _decimals(row.metric, row.limit),
+            "found": _decimals(row.metric, row.value),
+        }
     metric = None if row.metric is None else str(row.metric)
     return {**row._asdict(), **numbers, "metric": metric, "lost": row.lost or None}
 
 
-def _change_cells(change: Change, metric: Measure) -> dict[str, Cell]:
-    shown = "\n".join(f"{name}: {text}" for name, text in _texts(change).items())
+def _change_cells(change: GuardChange, metric: ItemMeasure) -> dict[str, Cell]:
+    texts = "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items())
     numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
-    return {**change._asdict(), **numbers, "text": shown}
+    return {**change._asdict(), **numbers, "text": texts}
 
 
-def _figures(result: GateResult) -> Figure | Gallery:
-    """Differences from the baseline with their intervals, a picture for each metric."""
+def _difference_figures(result: GateResult) -> Figure | Gallery:
     metrics = list(dict.fromkeys(row.metric for row in result.rows))
     if len(metrics) == 1:
-        return _figure(result, metrics[0])
-    figures = tuple(_figure(result, metric) for metric in metrics)
+        return _difference_figure(result, metrics[0])
+    figures = tuple(_difference_figure(result, metric) for metric in metrics)
     return Gallery("Differences from the baseline", figures)
 
 
-def _figure(result: GateResult, metric: Measure) -> Figure:
+def _difference_figure(result: GateResult, metric: ItemMeasure) -> Figure:
     rows = [row for row in result.rows if row.metric == metric]
-    items = [Interval(result.system, row.delta, row.low, row.high) for row in rows]
+    items = [ChartInterval(result.system, row.delta, row.low, row.high) for row in rows]
     title = f"Difference from the baseline by {metric}"
     drop = -rows[0].max_drop
     figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)
     return replace(figure, caption="Dashed line: the tolerated drop.")
 
 
-def _decimals(metric: Measure, value: float) -> Decimals:
+def _decimals(metric: ItemMeasure, value: float) -> Decimals:
     return Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
-MOST_BYTES = 1 << 20
-"""GitHub drops a summary that is larger."""
-_MOST_LETTERS = 2000  # of a text in the summary
+MAX_SUMMARY_BYTES = 1 << 20
+"""GitHub drops larger summaries."""
+MAX_SUMMARY_TEXT = 2000  # of a text in the summary
 
 
 def gate_annotations(result: GateResult, undecided_fails: bool = False) -> list[str]:
     """Return `::error` and `::warning` commands for all that did not pass."""
-    found = []
+    annotations = []
     for verdict, sentence in zip(result.verdicts, result.sentences, strict=True):
         if verdict != PASS:
             level = "error" if verdict == FAIL or undecided_fails else "warning"
-            title = _property(f"karat gate: {verdict}")
-            found.append(f"::{level} title={title}::{_data(sentence)}")
-    return found
+            title = _escape_property(f"karat gate: {verdict}")
+            annotations.append(f"::{level} title={title}::{_escape_data(sentence)}")
+    return annotations
 
 
 def gate_summary(result: GateResult, command: str = "") -> str:
-    """Return the summary in Markdown, long texts cut, always below what GitHub takes."""
-    short = replace(result, changes=tuple(map(_cut, result.changes)))
+    """Return the summary in Markdown, with long texts cut to GitHub's limit."""
+    short = replace(result, changes=tuple(map(_cut_texts, result.changes)))
     text = render(short.document(command), "md")
-    if len(text.encode("utf-8")) < MOST_BYTES:
+    if len(text.encode("utf-8")) < MAX_SUMMARY_BYTES:
         return text
     bare = replace(short, changes=(), guards=tuple(row._replace(lost="") for row in result.guards))
     text = render(bare.document(""), "md")
-    return text.encode("utf-8")[: MOST_BYTES - 1].decode("utf-8", "ignore")
+    return text.encode("utf-8")[: MAX_SUMMARY_BYTES - 1].decode("utf-8", "ignore")
 
 
-def _cut(change: Change) -> Change:
+def _cut_texts(change: GuardChange) -> GuardChange:
     return change._replace(
-        reference=_short(change.reference),
-        output=_short(change.output),
-        baseline_output=change.baseline_output and _short(change.baseline_output),
+        reference=_cut_text(change.reference),
+        output=_cut_text(change.output),
+        baseline_output=change.baseline_output and _cut_text(change.baseline_output),
     )
 
 
-def _short(text: str) -> str:
-    many = f"… ({len(text):,} characters)" * (len(text) > _MOST_LETTERS)
-    return text[:_MOST_LETTERS] + many
+def _cut_text(text: str) -> str:
+    many = f"… ({len(text):,} characters)" * (len(text) > MAX_SUMMARY_TEXT)
+    return text[:MAX_SUMMARY_TEXT] + many
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     escaped = visible(text).replace("%", "%25")
     return escaped.replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:
-    """Return the test suite; an undecided metric is skipped, unless it is to fail."""
+    """Return the test suite; undecided metrics are skipped, or fail if `undecided_fails`."""
     names = [str(row.metric) for row in result.rows]
     names += [f"{row.guard} {row.metric or ''}".strip() for row in result.guards]
     failing = {FAIL, UNDECIDED} if undecided_fails else {FAIL}
@@ -220,13 +221,13 @@ def junit_xml(result: GateResult, undecided_fails: bool = False) -> str:
     suite.set("skipped", str(skipped))
     for name, verdict, sentence in zip(names, result.verdicts, result.sentences, strict=True):
         case = SubElement(suite, "testcase", classname="karat.gate", name=visible(name), time="0")
-        told = visible(f"{verdict}: {sentence}")
+        message = visible(f"{verdict}: {sentence}")
         if verdict in failing:
-            SubElement(case, "failure", message=told, type=verdict).text = told
+            SubElement(case, "failure", message=message, type=verdict).text = message
         elif verdict == UNDECIDED:
-            SubElement(case, "skipped", message=told)
+            SubElement(case, "skipped", message=message)
         else:
-            SubElement(case, "system-out").text = told
+            SubElement(case, "system-out").text = message
     suites = Element("testsuites")
     suites.append(suite)
     indent(suites)

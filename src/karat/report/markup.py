@@ -1,4 +1,4 @@
-"""The few pieces of HTML and SVG that every page and chart is made of."""
+"""Elements of HTML and SVG, and the assets of pages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def quote(text: str) -> str:
 def element(name: str, *children: str, **attributes: Attribute) -> str:
     """An element around its children, which are markup already; attribute values are quoted.
 
-    In attribute names an underscore stands for a hyphen and a final one is dropped (`class_`);
-    an attribute of None is left out.
+    Underscores in attribute names become hyphens, final ones are dropped (`class_`); attributes
+    that are None are omitted.
     """
     return f"<{name}{_attributes(attributes)}>{''.join(children)}</{name}>"
 
@@ -54,8 +54,8 @@ def _attributes(attributes: Look) -> str:
     text = ""
     for name, value in attributes.items():
         if value is not None:
-            shown = quote(value) if isinstance(value, str) else coordinate(value)
-            text += f' {name.rstrip("_").replace("_", "-")}="{shown}"'
+            quoted = quote(value) if isinstance(value, str) else coordinate(value)
+            text += f' {name.rstrip("_").replace("_", "-")}="{quoted}"'
     return text
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
 
@@ -23,22 +23,22 @@ class Decimals(float):
 
     def __new__(cls, value: float, digits: int) -> Decimals:
         """The number `value`, to be read with so many decimals."""
-        made = super().__new__(cls, value)
-        made.digits = digits
-        return made
+        decimals = super().__new__(cls, value)
+        decimals.digits = digits
+        return decimals
 
 
 class Link(str):
-    """Words that lead to the figure of a title where the report is a page."""
+    """Text that links to a figure of the same document, by its title, on pages."""
 
     figure: str
     __slots__ = ("figure",)
 
     def __new__(cls, words: str, figure: str) -> Link:
         """The words, and the title of a figure in the same document."""
-        made = super().__new__(cls, words)
-        made.figure = figure
-        return made
+        link = super().__new__(cls, words)
+        link.figure = figure
+        return link
 
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -48,7 +48,7 @@ Readers: TypeAlias = Literal["all", "people", "programs"]
 Align: TypeAlias = Literal["left", "right"]
 
 WARNING = "Warning:"
-"""The beginning of a note that a reader must not miss."""
+"""The beginning of an important note."""
 RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 
 
@@ -75,6 +75,11 @@ class Column:
     readers: Readers = "all"
     detail: bool = False
     filter: bool = False
+
+
+def number(key: str, title: str, digits: int | None = None, help: str = "", **look: Any) -> Column:
+    """Return a right-aligned column of numbers."""
+    return Column(key, title, digits, "right", help, **look)
 
 
 def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
@@ -112,7 +117,7 @@ class Table:
             raise ValueError(f"table {self.key!r} has no column to show")
 
     @property
-    def shown(self) -> tuple[Column, ...]:
+    def shown_columns(self) -> tuple[Column, ...]:
         """All columns that people read, but the one that became sub-headings."""
         return tuple(c for c in self.columns if c.readers != "programs" and c.key != self.group)
 
@@ -123,7 +128,7 @@ Sketch: TypeAlias = "Callable[[Sheet], list[str]]"
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that is drawn when a renderer asks for it: the model of a chart, or what draws it.
+    """A picture that is drawn on demand: the model of a chart, or a function that draws it.
 
     `sketch` draws it in a terminal, where a figure without one is left out. A page shows what
     `page` makes instead of the drawing, and instead of the tables whose keys it `covers`, and runs
@@ -167,7 +172,7 @@ class Gallery:
     wide: bool = False
 
 
-class Passage(NamedTuple):
+class TextPassage(NamedTuple):
     """A text under its label; `marks` are the parts to mark, as (start, end) in characters."""
 
     label: str
@@ -175,7 +180,7 @@ class Passage(NamedTuple):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-class Case(NamedTuple):
+class ExampleCase(NamedTuple):
     """Texts that belong together, such as a reference and two outputs, with facts about them.
 
     `tags` say which choices of a page's switches it belongs to; `figure` is the title of the
@@ -184,7 +189,7 @@ class Case(NamedTuple):
 
     title: str
     facts: str
-    passages: tuple[Passage, ...]
+    passages: tuple[TextPassage, ...]
     tags: Mapping[str, str]
     figure: str = ""
 
@@ -198,32 +203,31 @@ class Examples:
     """
 
     title: str
-    cases: tuple[Case, ...]
+    cases: tuple[ExampleCase, ...]
     table: Table
     switches: Mapping[str, str] = field(default_factory=dict)
     marked: str = "Marked: words that no reference contains as often."
 
 
 @dataclass(frozen=True)
-class Texts:
+class DocumentTexts:
     """Cases for pages alone: texts that other formats have in their figures or tables."""
 
     title: str
-    cases: tuple[Case, ...]
+    cases: tuple[ExampleCase, ...]
     switches: Mapping[str, str] = field(default_factory=dict)
     marked: str = "Marked: words without a match."
 
 
-Block: TypeAlias = Table | Figure | Gallery | Examples | Texts
+Block: TypeAlias = Table | Figure | Gallery | Examples | DocumentTexts
 
 
 @dataclass(frozen=True)
 class Document:
     """A whole report: its answer, its tables and figures, and how to make it again.
 
-    `answer` are the sentences that the reader came for, `basis` is what they rest on; both are
-    empty where the numbers say nothing. `signatures` maps the short name of each metric to its full
-    signature.
+    `answer` holds the main conclusions and `basis` the data and tests behind them; both are empty
+    if the numbers are inconclusive. `signatures` maps names of metrics to full signatures.
     """
 
     title: str
@@ -240,12 +244,12 @@ class Document:
         keys = [table.key for table in self.tables]
         if len(set(keys)) < len(keys):
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
-        if taken := RESERVED_KEYS.intersection(keys):
-            raise ValueError(f"a table cannot be called {min(taken)!r}: JSON uses that member")
+        if reserved := RESERVED_KEYS.intersection(keys):
+            raise ValueError(f"a table cannot be called {min(reserved)!r}: JSON uses that member")
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The notes that stand beside the answer."""
+        """The notes shown next to the answer."""
         return tuple(note for note in self.notes if note.startswith(WARNING))
 
     @property
@@ -256,8 +260,8 @@ class Document:
     @property
     def parts(self) -> list[Table | Figure]:
         """Tables and figures in order, those of galleries one by one; tables of examples last."""
-        shown = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
-        return [part for block in shown for part in _parts(block)]
+        ordered_blocks = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
+        return [part for block in ordered_blocks for part in _block_parts(block)]
 
     @property
     def for_people(self) -> list[Table | Figure]:
@@ -275,17 +279,17 @@ class Document:
         return tuple(part for part in self.parts if isinstance(part, Figure))
 
 
-def _parts(block: Block) -> Sequence[Table | Figure]:
+def _block_parts(block: Block) -> Sequence[Table | Figure]:
     if isinstance(block, Gallery):
         return block.figures
-    if isinstance(block, Texts):
+    if isinstance(block, DocumentTexts):
         return ()
     return [block.table] if isinstance(block, Examples) else [block]
 
 
 DASH = "\u2013"  # the en dash
 MAX_ENUMERATED = 12  # items that a sentence enumerates before it says "and more"
-LONGEST_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
+MAX_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
 
 
 def is_missing(cell: Cell) -> bool:
@@ -294,14 +298,14 @@ def is_missing(cell: Cell) -> bool:
 
 
 def cell_text(cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH) -> str:
-    """The cell as its column wants it, with strings passed through the format's own `quote`."""
+    """Format a cell for its column; strings are passed through the format's `quote`."""
     if cell is None or is_missing(cell):
         return missing
     return quote(cell) if isinstance(cell, str) else number_text(cell, column)
 
 
-class Shown(NamedTuple):
-    """A cell, its column, how it reads, and whether it is stressed."""
+class CellText(NamedTuple):
+    """A cell with its column, its text and whether it is emphasized."""
 
     cell: Cell
     column: Column
@@ -311,8 +315,8 @@ class Shown(NamedTuple):
 
 def sections(
     table: Table, columns: Sequence[Column], quote: Callable[[str], str], missing: str = DASH
-) -> Iterator[tuple[str | None, list[list[Shown]]]]:
-    """Runs of rows that agree on the group column, each after its sub-heading.
+) -> Iterator[tuple[str | None, list[list[CellText]]]]:
+    """Yield runs of rows with the same value of the group column, with that value as sub-heading.
 
     A table without groups is one section, whose sub-heading is None.
     """
@@ -322,21 +326,28 @@ def sections(
         value = numbered[1].get(group.key) if group else None
         return None if is_missing(value) else value  # NaN differs from itself, missing does not
 
-    def shown(index: int, row: Row, column: Column) -> Shown:
-        cell, stressed = row.get(column.key), (index, column.key) in table.emphasis
-        return Shown(cell, column, cell_text(cell, column, quote, missing), stressed)
-
     for value, run in groupby(enumerate(table.rows), key):
-        rows = [[shown(index, row, column) for column in columns] for index, row in run]
+        rows = [
+            [
+                CellText(
+                    cell := row.get(column.key),
+                    column,
+                    cell_text(cell, column, quote, missing),
+                    (index, column.key) in table.emphasis,
+                )
+                for column in columns
+            ]
+            for index, row in run
+        ]
         yield cell_text(value, group, quote, missing) if group else None, rows
 
 
 def number_text(value: float, column: Column) -> str:
-    """A number with the column's decimals and sign, a truth value as yes or no."""
+    """Format a number with the column's decimals and sign, a boolean as yes or no."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     decimals = value.digits if isinstance(value, Decimals) else column.digits
-    digits = _digits_of(value, decimals)
+    digits = _format_digits(value, decimals)
     if column.positive and decimals and not digits.strip("0."):
         return f"<{digits[:-1]}1"
     if not digits.strip("-0."):
@@ -344,31 +355,31 @@ def number_text(value: float, column: Column) -> str:
     return f"+{digits}" if column.signed and value > 0 else digits
 
 
-def brief(value: float) -> str:
-    """A number in running text: at most three decimals, and none that are zero."""
+def format_brief(value: float) -> str:
+    """Format a number for running text: at most three decimals, no trailing zeros."""
     return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
-def several(count: int, noun: str) -> str:
-    """A count with its noun: 1 word, 2 words."""
+def format_count(count: int, noun: str) -> str:
+    """Format a count with its noun: 1 word, 2 words."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def enumeration(items: Sequence[str]) -> str:
-    """The items in one sentence, the first dozen by name."""
-    rest = len(items) - MAX_ENUMERATED
-    named = "; ".join(items[:MAX_ENUMERATED])
-    return f"{named}; and {rest} more" if rest > 0 else named
+def join_items(items: Sequence[str]) -> str:
+    """Join items with semicolons; after a dozen, count the others."""
+    n_more = len(items) - MAX_ENUMERATED
+    first_items = "; ".join(items[:MAX_ENUMERATED])
+    return f"{first_items}; and {n_more} more" if n_more > 0 else first_items
 
 
-def _digits_of(value: float, decimals: int | None) -> str:
+def _format_digits(value: float, decimals: int | None) -> str:
     if isinstance(value, int):
         return str(value)
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if decimals is None:
         return repr(float(value))  # float(): a NumPy scalar's repr would name its type
-    kind = "f" if abs(value) < LONGEST_PLAIN else "e"
+    kind = "f" if abs(value) < MAX_PLAIN else "e"
     return f"{value:.{decimals}{kind}}"
 
 
@@ -397,18 +408,18 @@ def metric_label(metric: Metric | str) -> str:
 
 
 def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:
-    """Return the label of each metric by its name; those that would share one keep their names."""
+    """Return the label of each metric by name; metrics with the same label keep their names."""
     labels = {str(m): metric_label(m) for m in metrics}
-    taken = list(labels.values())
-    return {m: label if taken.count(label) == 1 else m for m, label in labels.items()}
+    all_labels = list(labels.values())
+    return {m: label if all_labels.count(label) == 1 else m for m, label in labels.items()}
 
 
-def listing(items: Sequence[str], most: int = MAX_LISTED) -> str:
-    """Return `a, b and c`, or `a, b and 7 more` where there are many."""
-    shown = list(items) if len(items) <= most else list(items[: most - 1])
-    if len(shown) < len(items):
-        shown.append(f"{len(items) - len(shown):,} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+def join_names(items: Sequence[str], most: int = MAX_LISTED) -> str:
+    """Return `a, b and c`, or `a, b and 7 more` for many names."""
+    listed = list(items) if len(items) <= most else list(items[: most - 1])
+    if len(listed) < len(items):
+        listed.append(f"{len(items) - len(listed):,} more")
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
 def sentence_case(text: str) -> str:
@@ -417,21 +428,21 @@ def sentence_case(text: str) -> str:
 
 
 def score_digits(metric: Metric) -> int:
-    """Decimals of a score in running text: one on a scale of 100, three on a scale of 1."""
+    """Return the decimals of a score in text: one on a scale of 100, three on a scale of 1."""
     return 1 if metric.full_scale > 10 else 3
 
 
-def span(low: float, high: float, digits: int) -> str:
-    """An interval in running text: `[1.2, 7.9]`."""
-    return f"[{_plain(low, digits)}, {_plain(high, digits)}]"
+def format_interval(low: float, high: float, digits: int) -> str:
+    """Format an interval for running text: `[1.2, 7.9]`."""
+    return f"[{_format_plain(low, digits)}, {_format_plain(high, digits)}]"
 
 
-def signed(value: float, digits: int) -> str:
-    """A difference in running text, with its sign."""
-    text = _plain(value, digits)
+def format_signed(value: float, digits: int) -> str:
+    """Format a difference for running text, with its sign."""
+    text = _format_plain(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def _plain(value: float, digits: int) -> str:
+def _format_plain(value: float, digits: int) -> str:
     text = f"{value:,.{digits}f}"
     return text if text.strip("-0.,") else text.lstrip("-")

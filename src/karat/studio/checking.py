@@ -18,7 +18,7 @@ from typing import NamedTuple
 from karat.errors import InputError, KaratError
 from karat.evalset.draws import MAX_ROUNDS
 from karat.evalset.reading import Reading
-from karat.nuggets.sets.draft import NuggetDraft
+from karat.nuggets.sets.nugget_set import NuggetDraft
 from karat.results import Result
 from karat.studio.export.contents import contents_in, items_in, outputs_in
 from karat.studio.export.sets import make_evalset, put_nuggets

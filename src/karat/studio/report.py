@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model import Column, Document, Row, Table, several
+from karat.report.model import Column, Document, Row, Table, format_count
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
@@ -29,8 +29,8 @@ def store_check_document(store_check: StoreCheck, command: str) -> Document:
 
 def _answer(store_check: StoreCheck) -> tuple[str, ...]:
     rows = dict(store_check.rows)
-    counts = ", ".join(several(rows[name], name) for name in ("item", "assessor", "judgement"))
+    counts = ", ".join(format_count(rows[name], name) for name in ("item", "assessor", "judgement"))
     if store_check.ok:
         return (f"{store_check.name} is intact: {counts}.",)
-    count = several(len(store_check.problems), "problem")
+    count = format_count(len(store_check.problems), "problem")
     return (f"{store_check.name} is damaged ({count}): restore a copy.",)

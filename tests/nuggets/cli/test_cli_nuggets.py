@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +16,10 @@ from nuggets.nugget_world import world
 
 import karat as kt
 from karat.nuggets.cli.group import COMMANDS
-from karat.nuggets.guess.classifiers import classifiers
+from karat.nuggets.prediction.predictions import classifiers
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.idf import pooled_idf
-from karat.nuggets.scores.nugget_shares import mean_shares
+from karat.nuggets.scores.official import mean_shares
+from karat.nuggets.scores.words import pooled_idf
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -306,13 +305,9 @@ def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: P
     assert max(row["threshold"] for row in json.loads(form)["rows"]) <= 1
 
 
-def test_the_paper_s_classifier_guesses_beside_the_calibrated(output: Output) -> None:
+def test_the_paper_s_classifier_guesses(output: Output) -> None:
     found = scored(output, "heron", "wren", "-k", "demo-nuggets", "--classifier", "paper")
     assert found["models"][0]["model"] == "coin"
-    both = [(row["run"], row["classifier"]) for row in found["side_by_side"]]
-    assert both == [(run, c) for run in ("heron", "wren") for c in ("the paper's", "calibrated")]
-    for row, first in zip(found["rows"], found["side_by_side"][::2], strict=True):
-        assert (row["micro"], row["A"], row["low"]) == (first["micro"], first["A"], first["low"])
     told = " ".join(found["notes"])
     assert "the paper's classifier, n=2 weight=idf stem=none stop=none" in told
     likeliest = max(found["models"][1:], key=lambda row: row["log10"])["model"]
@@ -331,7 +326,6 @@ def test_settings_of_the_paper_s_classifier_are_obeyed(output: Output, folder: P
         "paper:normalised=yes",
         "paper:normalised=yes,once=yes",
         "paper:responses=yes",
-        "paper:idf=wordfreq",
         "paper:idf=idf.txt",
     ]
     tables = [scored(output, *base, form)["models"] for form in forms]
@@ -345,47 +339,9 @@ def test_settings_of_the_paper_s_classifier_are_obeyed(output: Output, folder: P
     assert "threshold 2, as given" in note
 
 
-@pytest.mark.parametrize(
-    ("command", "old", "new"),
-    [
-        ("score", ("--classifier", "paper", "--ngrams", "1"), "paper:n=1"),
-        ("score", ("--classifier", "paper", "--ngrams", "2"), "paper:n=2"),
-        ("score", ("--classifier", "paper:n=1", "--stem", "porter"), "paper:n=1,stem=porter"),
-        (
-            "diff",
-            ("--classifier", "auto", "--once", "--normalised"),
-            "auto:normalised=yes,once=yes",
-        ),
-        ("score", ("--classifier", "paper", "--threshold", "1.5"), "paper:threshold=1.5"),
-        (
-            "diff",
-            ("--classifier", "paper", "--threshold-model", "nugget", "--weight", "count"),
-            "paper:weight=count,threshold_model=nugget",
-        ),
-        ("score", ("--idf", "wordfreq"), "calibrated:idf=wordfreq"),
-        ("diff", ("--idf", "wordfreq", "--idf-language", "de"), None),
-        ("tune", ("--train-on-responses", "--stop", "en"), "paper:stop=en,responses=yes"),
-        ("evaluate", ("--stem", "porter"), "paper:stem=porter"),
-    ],
-)
-def test_options_of_earlier_versions_give_the_same_and_say_the_new_form(
-    called: Called, output: Output, command: str, old: tuple[str, ...], new: str | None
-) -> None:
-    new = new or "calibrated:idf=wordfreq,idf_language=de"
-    runs = {"score": ("heron",), "diff": ("heron", "kestrel")}.get(command)
-    base = (*runs, "-k", "demo-nuggets") if runs else ("demo-nuggets",)
-    before = called("nuggets", command, *base, *old, "-f", "json")
-    assert before.stderr.count("\n") == 1
-    assert f" is now --classifier {new}" in before.stderr
-    after = output("nuggets", command, *base, "--classifier", new, "-f", "json")
-    command_line = re.compile(r'"command": .*')
-    assert command_line.sub("", before.stdout) == command_line.sub("", after)
-
-
 def test_the_help_lists_the_settings_of_classifiers(output: Output) -> None:
     for command in ("score", "diff"):
         shown = output("nuggets", command, "--help-all")
-        assert "--ngrams" not in shown
         for name in classifiers:
             for setting in classifiers[name].settings():
                 assert f"\n  {setting.name}=" in shown
@@ -395,76 +351,29 @@ def test_the_help_lists_the_settings_of_classifiers(output: Output) -> None:
         assert "threshold_model" not in shown
 
 
-def test_auto_says_who_won_and_by_what(output: Output, folder: Path) -> None:
-    key, runs, judged = world(questions=8, runs=6)
-    some = NuggetSet("s", key, MappingProxyType({run.tag: run for run in runs}), judged)
-    kt.save_nuggets(some, folder / "s.jsonl")
-    found = scored(output, "run1", "-k", "s.jsonl", "--classifier", "auto:normalised=yes")
-    f = {row["classifier"]: row["f"] for row in found["classifiers"]}
-    paper = f["the paper's"]
-    first = found["classifiers"][0]
-    assert first["guesses"] == "yes"
-    assert first["f"] == max(f.values())
-    (told,) = [note for note in found["notes"] if note.startswith("auto: ")]
-    assert f"{f['calibrated']:.3f}" in told
-    assert f"{paper:.3f}" in told
-    few = scored(output, "heron", "-k", "demo-nuggets", "--classifier", "auto")
-    assert any("too few judgements" in note for note in few["notes"])
-    assert "side_by_side" not in few
-    diff = ("nuggets", "diff", "run1", "run2", "-k", "s.jsonl", "--classifier", "auto")
-    assert "From run1 to run2" in output(*diff)
-
-
 PAPER = ("heron", "-k", "demo-nuggets", "--classifier", "paper")
 
 
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (
-            ("heron", "-k", "demo-nuggets", "--once"),
-            "--once is only for the paper's classifier: add",
-        ),
-        (
-            ("heron", "-k", "demo-nuggets", "--ngrams", "2"),
-            "--ngrams is only for the paper's classi",
-        ),
-        (
-            (*PAPER[:-1], "paper:n=1", "--ngrams", "1"),
-            "--ngrams and --classifier paper:n=1 both",
-        ),
         ((*PAPER[:-1], "calibrated:n=1"), "calibrated has no setting 'n'"),
         ((*PAPER[:-1], "klingon"), "classifier 'klingon': expected one of calibrated, paper"),
+        ((*PAPER[:-1], "paper:n=0"), "paper: n=0 is out of range: expected at least 1"),
+        ((*PAPER[:-1], "paper:n=9000000000"), "paper: n=9000000000 is out of range: expected at"),
+        ((*PAPER[:-1], "paper:stem=klingon"), "paper: stem=klingon is not one of none, porter-nl"),
+        ((*PAPER[:-1], "paper:stop=gone.txt"), "stop list gone.txt: No such file"),
+        ((*PAPER[:-1], "paper:idf=gone.txt"), "gone.txt: No such file"),
+        ((*PAPER[:-1], "paper:idf=empty.run"), "empty.run is empty: expected one segment a line"),
+        ((*PAPER[:-1], "paper:threshold=nan"), "paper: threshold=nan: expected a number"),
+        ((*PAPER[:-1], "paper:threshold=-inf"), "paper: threshold=-inf is out of range"),
         (
-            ("heron", "-k", "demo-nuggets", "--train-on-responses"),
-            "--train-on-responses is only for",
+            (*PAPER[:-1], "paper:threshold=1,threshold_model=global"),
+            "threshold and threshold_model exclude each other",
         ),
-        (
-            ("heron", "-k", "demo-nuggets", "--threshold", "0"),
-            "--threshold is only for the paper's",
-        ),
-        ((*PAPER, "--ngrams", "0"), "paper: n=0 is out of range: expected at least 1"),
-        (
-            (*PAPER, "--ngrams", "9000000000"),
-            "paper: n=9000000000 is out of range: expected at least 1",
-        ),
-        ((*PAPER, "--stem", "klingon"), "paper: stem=klingon is not one of none, porter-nltk, "),
-        ((*PAPER, "--stop", "gone.txt"), "stop list gone.txt: No such file"),
-        ((*PAPER, "--idf", "gone.txt"), "gone.txt: No such file"),
-        ((*PAPER, "--idf", "empty.run"), "empty.run is empty: expected one segment a line"),
-        ((*PAPER, "--idf", "wordfreq", "--idf-language", "xx"), "wordfreq has no language 'xx'"),
-        ((*PAPER, "--idf-language", "de"), "idf_language needs idf=wordfreq"),
-        ((*PAPER, "--threshold", "nan"), "paper: threshold=nan is out of range"),
-        ((*PAPER, "--threshold", "-inf"), "paper: threshold=-inf is out of range"),
-        ((*PAPER, "--stem", ""), "--stem is empty: give a NAME, or leave out the option"),
-        ((*PAPER, "--stop", ""), "--stop is empty: give a LIST, or leave out the option"),
-        ((*PAPER, "--idf", ""), "--idf is empty: give a SOURCE, or leave out the option"),
         (("heron", "-k", ""), "--key is empty: give a KEY\n"),
         (("heron", "-k", "demo-nuggets", "-j", ""), "--judgements is empty: give a FILE, or"),
-        ((*PAPER, "--idf", "wordfreq", "--idf-language", ""), "--idf-language is empty: give"),
-        ((*PAPER, "--threshold", "1", "--threshold-model", "global"), "threshold and threshold_mo"),
         ((*PAPER, "--no-guess"), "--no-guess and --classifier exclude each other"),
-        ((*PAPER[:3], "--no-guess", "--idf", "wordfreq"), "--no-guess and --idf exclude each"),
         (
             ("new.run", "-k", "key.txt", "--classifier", "paper:threshold_model=nugget"),
             "the paper's classifier learns",
@@ -483,16 +392,6 @@ def test_bad_choices(called: Called, files: Path, args: tuple[str, ...], sentenc
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"karat: {sentence}")
     assert done.stderr.count("\n") == 1
-
-
-def test_without_wordfreq_there_is_one_sentence(
-    called: Called, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "wordfreq", None)
-    for command in ("tune", "evaluate"):
-        done = called("nuggets", command, "demo-nuggets", "--idf", "wordfreq")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith("karat: idf from wordfreq needs the package wordfreq: pip")
 
 
 def test_institutions_are_told_by_tags_or_by_a_pattern(output: Output, called: Called) -> None:
@@ -517,10 +416,10 @@ def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path
     (folder / "idf.txt").write_text("the lens\nthe oil of the lamp\nthe League\n")
     for command in ("tune", "evaluate"):
         args = ("nuggets", command, "demo-nuggets", "-f", "json", "--classifier")
-        sources = ("pooled", "wordfreq", "idf.txt")
+        sources = ("pooled", "idf.txt")
         found = [json.loads(output(*args, f"paper:idf={idf}")) for idf in sources]
-        assert len({json.dumps(one["models"]) for one in found}) == 3
-        told = ["the responses themselves", "language en", "the texts of idf.txt"]
+        assert len({json.dumps(one["models"]) for one in found}) == 2
+        told = ["the responses themselves", "the texts of idf.txt"]
         assert all(t in " ".join(one["notes"]) for t, one in zip(told, found, strict=True))
 
 

@@ -156,25 +156,3 @@ def test_data_judges_knows_a_nugget_set_by_its_content(
     assert (refused.returncode, "no dimensions" in refused.stderr) == (2, True)
     refused = called("data", "judges", "demo", "--model-judge", "gpt")
     assert (refused.returncode, "demo has no judge 'gpt'" in refused.stderr) == (2, True)
-
-
-def test_the_log_says_who_judged(karat: Callable[..., Any], key: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    args = "nuggets", "judge", "A", "-k", str(key), "--log", str(log), "--judge", "ann"
-    assert karat(*args, input=b"y\nq\n").returncode == 0
-    (row,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
-    assert (row["judge"], row["kind"]) == ("ann", "person")
-
-
-def test_an_adjudicator_is_asked_what_judges_dispute(
-    karat: Callable[..., Any], key: Path, both: Path, tmp_path: Path
-) -> None:
-    log = tmp_path / "log.jsonl"
-    beside = "-j", str(both), "--judge", "dora", "--kind", "adjudicated"
-    done = karat(
-        "nuggets", "judge", "A", "-k", str(key), "--log", str(log), *beside, input=b"n\nn\n"
-    )
-    assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    assert {row["response"] for row in rows} == {RESPONSES[0], RESPONSES[3]}
-    assert {row["kind"] for row in rows} == {"adjudicated"}

@@ -14,15 +14,16 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.report import answers
-from karat.nuggets.report.agreement_answers import (
+from karat.nuggets.prediction.intervals import Margin, difference_interval, paired_significance
+from karat.nuggets.report import scores
+from karat.nuggets.report.evaluation import (
     agreement_answer,
     contents_answer,
     evaluation_answer,
     evaluation_basis,
     tuning_answer,
 )
-from karat.nuggets.report.answers import (
+from karat.nuggets.report.scores import (
     changes_answer,
     changes_basis,
     p_text,
@@ -31,16 +32,12 @@ from karat.nuggets.report.answers import (
 )
 from karat.nuggets.results.changes import NuggetChanges
 from karat.nuggets.results.evaluation import Contest
-from karat.nuggets.results.paired import Margin, difference_interval, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.scores.official import Official, score_shares
 from karat.nuggets.sets.judgements import Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
-from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.places import short_places
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
+from karat.nuggets.sets.nugget_set import NuggetSet, short_places
 
 
 def scoring(*flags: str, vital: bool = True) -> NuggetScoring:
@@ -51,7 +48,7 @@ def scoring(*flags: str, vital: bool = True) -> NuggetScoring:
     for tag, mine in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
         tables = {
-            id: Decided(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
+            id: AnswerDecisions(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
             for id, flag in zip(ids, mine, strict=True)
         }
         shares = score_shares(run, key, tables)
@@ -196,7 +193,7 @@ def test_the_share_of_guesses_in_a_sentence(shares: tuple[float, ...], sentence:
     rows = [
         row._replace(run=name, guessed=share) for name, share in zip("ab", shares, strict=False)
     ]
-    assert answers._guessed(rows) == sentence
+    assert scores._guessed(rows) == sentence
 
 
 @pytest.mark.parametrize("classifier", ["calibrated", "paper"])

@@ -17,31 +17,29 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.report.agreement_answers import (
+from karat.nuggets.report.evaluation import (
+    _caption,
     agreement_answer,
     contents_answer,
     evaluation_answer,
     evaluation_basis,
     tuning_answer,
 )
-from karat.nuggets.report.answers import (
+from karat.nuggets.report.scores import (
     changes_answer,
     changes_basis,
     percentage,
     score_answer,
     score_basis,
 )
-from karat.nuggets.report.evaluation import _caption
 from karat.nuggets.results.changes import NuggetChanges
 from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.scores.nugget_shares import score_shares
-from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.scores.official import Official, score_shares
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 Case = Callable[[], str]
 """Returns the sentences of a report about some numbers."""
@@ -72,7 +70,7 @@ def judged_runs(*flags: str, vital: bool = True) -> NuggetScoring:
     for tag, signs in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
         decided = {
-            id: Decided(np.array([[float(sign in "+!")]]), np.array([[sign in "+-"]]))
+            id: AnswerDecisions(np.array([[float(sign in "+!")]]), np.array([[sign in "+-"]]))
             for id, sign in zip(ids, signs, strict=True)
         }
         shares = score_shares(run, key, decided)
@@ -255,7 +253,7 @@ def agree(*changes: tuple[str, str, float]) -> str:
     }
     carried = {"a": "wxyz", "b": "wx", "c": "w"}
     rows = [
-        Judged(q, "1", texts[tag] + q, float(q in carried[tag]), tag)
+        JudgedResponse(q, "1", texts[tag] + q, float(q in carried[tag]), tag)
         for tag in texts
         for q in "wxyz"
     ]

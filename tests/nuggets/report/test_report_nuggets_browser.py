@@ -14,10 +14,9 @@ from report.test_report_browser import CONTRAST, DARK
 from karat.nuggets.report import matrix
 from karat.nuggets.results.changes import diff_nuggets
 from karat.nuggets.results.scoring import score_nuggets
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -32,7 +31,9 @@ RUNS = {
     "one": make_run("one", [("q1", Response("Nothing here.")), ("q1", Response(HOSTILE))]),
     "two": make_run("two", [("q1", Response("Bees!")), ("q2", Response("No pepper."))]),
 }
-JUDGED = Judgements((Judged("q1", "1", HOSTILE, 1.0, "one"), Judged("q1", "2", "Bees!", 0.5)))
+JUDGED = Judgements(
+    (JudgedResponse("q1", "1", HOSTILE, 1.0, "one"), JudgedResponse("q1", "2", "Bees!", 0.5))
+)
 
 
 def saved(folder: Path, result: Any) -> Path:

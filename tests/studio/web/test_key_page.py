@@ -19,9 +19,8 @@ from studio.web.browser_page import Visitor
 from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 
 from karat.nuggets.formats.loading import load_nuggets
-from karat.nuggets.sets.keys import Nugget, Question, make_key
+from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
 from karat.studio.key_questions import KeyQuestion, question
 from karat.studio.store.assessors import invite
 from karat.studio.store.store import Store

@@ -27,7 +27,7 @@ from karat.cli.parameters import (
 from karat.cli.show import check_different, check_output, command_line, say, show
 from karat.cli.tables import TableOptions, are_tables
 from karat.errors import InputError, OutputError, quoted
-from karat.gating.decisions import LEAST_RESAMPLES, LimitError
+from karat.gating.decisions import MIN_RESAMPLES, LimitError
 from karat.gating.items import SOURCES
 from karat.progress import Bar
 from karat.registry import load
@@ -118,7 +118,7 @@ def _add_source_options(function: F) -> F:
     "simultaneous",
     heading=TESTS,
 )
-@options.resampling("Number of bootstrap resamples for the intervals.", least=LEAST_RESAMPLES)
+@options.resampling("Number of bootstrap resamples for the intervals.", least=MIN_RESAMPLES)
 @options.seed
 @option(
     "--examples", "Show the N items with the largest losses.", integer(min=0), 10, heading=OUTPUT
@@ -157,7 +157,7 @@ def command(
     """
     from karat.gating.baseline_file import check_replaceable
     from karat.gating.gates import gate, write_baseline
-    from karat.gating.items import items_of
+    from karat.gating.items import count_items
 
     for file in (output, junit):
         check_output(file, [*inputs.paths(), baseline])
@@ -187,7 +187,10 @@ def command(
             settings["texts"] = texts
             written = write_baseline(*outputs, names, **settings)
             by_metric = ", ".join(gated_metric.name for gated_metric in written.metrics)
-            say([f"{baseline}: {items_of(written.ids)} of {written.system} by {by_metric}\n"], None)
+            say(
+                [f"{baseline}: {count_items(written.ids)} of {written.system} by {by_metric}\n"],
+                None,
+            )
             return
         if texts:
             raise InputError("--texts needs --update: add it, or leave out --texts")
@@ -195,7 +198,7 @@ def command(
         try:
             result = gate(*outputs, names, **settings)
         except LimitError as error:  # named as it was typed
-            raise InputError(f"--{error.what.replace('_', '-')}{error.told}") from error
+            raise InputError(f"--{error.limit_name.replace('_', '-')}{error.problem}") from error
     show(result, format, output)
     _write_ci_reports(result, junit, github, undecided == "fail")
     fails = result.undecided and undecided == "fail"
@@ -205,10 +208,10 @@ def command(
 def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
     """Return the metrics that were named, or those of the baseline, or the default."""
     from karat.gating.gates import baseline_metrics
-    from karat.gating.texts import DEFAULT
+    from karat.gating.texts import DEFAULT_METRICS
     from karat.scoring import load_metrics
 
-    return load_metrics(names or baseline_metrics(baseline) or DEFAULT)
+    return load_metrics(names or baseline_metrics(baseline) or DEFAULT_METRICS)
 
 
 def _source_outputs(

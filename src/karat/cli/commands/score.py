@@ -202,7 +202,7 @@ def show_signatures(
     metrics: list[Metric], references: int | None, format: str, output: str | None, **settings: Any
 ) -> None:
     """Show the signatures, bare lines for people and a table for everything else."""
-    from karat.report.documents.scores import signature_document, with_form
+    from karat.report.documents.scores import note_signature_form, signature_document
     from karat.scoring import interval_fields
 
     interval = interval_fields(settings["resamples"], settings["seed"], settings["buckets"])
@@ -212,7 +212,7 @@ def show_signatures(
     for metric in metrics:
         metric.check_claims(references, interval)
     signatures = {str(metric): metric.signature(references, form, interval) for metric in metrics}
-    document = with_form(signature_document(signatures, command_line()), form)
+    document = note_signature_form(signature_document(signatures, command_line()), form)
     if format == "text":
         say((f"{line}\n" for line in document.signatures.values()), output)
     else:

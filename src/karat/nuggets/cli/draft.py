@@ -31,7 +31,7 @@ def command(name: str, asking: ModelOptions, **how: Any) -> None:
     karat nuggets draft questions.jsonl --endpoint URL --model M -o key.txt
     """
     from karat.cli.show import check_output
-    from karat.nuggets.drafting.drafts import BESIDE, DraftTask, check_key_name, drafted_questions
+    from karat.nuggets.drafting import BESIDE, DraftTask, check_key_name, drafted_questions
 
     check_key_name(asking.output)
     asking.check([name])

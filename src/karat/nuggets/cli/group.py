@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from karat.cli.command import command_group
 
+_COMMANDS = "karat.nuggets.cli.commands"
 COMMANDS = {
-    "score": ("karat.nuggets.cli.score", "Score runs by the nuggets in their answers."),
-    "diff": ("karat.nuggets.cli.diff", "Show which nuggets a new version gained and lost."),
-    "judge": ("karat.nuggets.cli.judge", "Judge responses in the terminal."),
+    "score": (f"{_COMMANDS}:score", "Score runs by the nuggets in their answers."),
+    "diff": (f"{_COMMANDS}:diff", "Show which nuggets a new version gained and lost."),
     "draft": ("karat.nuggets.cli.draft", "Let a language model draft an answer key."),
-    "tune": ("karat.nuggets.cli.tune", "Cross-validate the settings of the classifier."),
-    "evaluate": ("karat.nuggets.cli.evaluate", "Compare automatic scores with those of assessors."),
-    "agree": ("karat.nuggets.cli.agree", "Compare other judgements with those of a set."),
-    "describe": ("karat.nuggets.cli.describe", "Describe a set and list its problems."),
-    "convert": ("karat.nuggets.cli.convert", "Convert a set to another format."),
+    "tune": (f"{_COMMANDS}:tune", "Cross-validate the settings of the classifier."),
+    "evaluate": (f"{_COMMANDS}:evaluate", "Compare automatic scores with those of assessors."),
+    "agree": (f"{_COMMANDS}:agree", "Compare other judgements with those of a set."),
+    "describe": (f"{_COMMANDS}:describe", "Describe a set and list its problems."),
+    "convert": (f"{_COMMANDS}:convert", "Convert a set to another format."),
 }
-"""Name -> module (with a `command`) and the line that `karat nuggets --help` shows."""
+"""Name -> module and attribute of the command, and its line in `karat nuggets --help`."""
 
 command = command_group(
     "nuggets",

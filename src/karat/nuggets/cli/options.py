@@ -1,9 +1,8 @@
-"""Options that several commands of `karat nuggets` share, and those of `karat data judges`."""
+"""Options that commands on nuggets share: of `karat nuggets`, `data judges`, `judge` and `gate`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +23,8 @@ from karat.cli.parameters import (
     option,
     path,
 )
-from karat.cli.show import note
 from karat.errors import InputError
-from karat.nuggets.sets.voting import HALF, TIES
+from karat.nuggets.sets.judgements import HALF, TIES
 from karat.progress import Progress
 
 if TYPE_CHECKING:
@@ -63,39 +61,32 @@ def _judges(heading: str) -> tuple[Any, Any]:
         metavar="NAME",
         heading=heading,
     )
-    told = "Value of a tie between assessors: 0.5 (half), or the higher (yes) or lower (no) value."
-    return model, option("--ties", told, choice(*TIES), HALF, heading=heading)
-
-
-judges = bundle("judges", *_judges(INPUT))
-"""Arguments of `load_nuggets` that say who the judges are and how they vote."""
+    text = "Value of a tie between assessors: 0.5 (half), or the higher (yes) or lower (no) value."
+    return model, option("--ties", text, choice(*TIES), HALF, heading=heading)
 
 
 def _judgements(heading: str) -> Any:
     """Return `--judgements` of a key."""
-    told = "Judged responses, in any format. Repeat for several. Default: those of KEY."
-    return named("-j --judgements", told, path, multiple=True, heading=heading)
+    text = "Judged responses, in any format. Repeat for several. Default: those of KEY."
+    return named("-j --judgements", text, path, multiple=True, heading=heading)
 
 
-judgements = _judgements(COMMON)
+def _replacement(names: str, subject: str) -> Any:
+    text = f"{subject} to use instead of those of SET. Repeat for several."
+    return named(names, text, path, multiple=True)
 
 
-def _instead(names: str, what: str) -> Any:
-    told = f"{what} to use instead of those of SET. Repeat for several."
-    return named(names, told, path, multiple=True)
-
-
-places = bundle(
-    "given",
-    _instead("-j --judgements", "Judgements"),
-    _instead("--run runs", "Runs"),
+set_files = bundle(
+    "inputs",
+    _replacement("-j --judgements", "Judgements"),
+    _replacement("--run runs", "Runs"),
     *_judges(INPUT),
     _skip,
 )
 """Arguments of `load_nuggets` beside SET."""
 
 keyed = bundle(
-    "given",
+    "inputs",
     named(
         "-k --key",
         "Answer key: a file or folder in any format, or the name of a known set.",
@@ -103,7 +94,7 @@ keyed = bundle(
         metavar="KEY",
         shell_complete=complete_nuggets,
     ),
-    judgements,
+    _judgements(COMMON),
     *_judges(INPUT),
     _skip,
 )
@@ -113,53 +104,34 @@ keyed = bundle(
 
 
 def judge_options(function: Command) -> Command:
-    """`--ties`, beside the options that sets of ratings have, too."""
+    """Add `--ties` to the options that sets of ratings have too."""
     _, ties = _judges(INPUT)
-    added: Command = ties(function)
-    return added
+    command: Command = ties(function)
+    return command
 
 
 def read_judged(
-    name: str, dimensions: Sequence[str], progress: Progress, **given: Any
+    name: str, dimensions: Sequence[str], progress: Progress, **inputs: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
     from karat.evalset.additions import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
-    if not is_nuggets(name) and all(map(has_ratings, given["judgements"])):
+    if not is_nuggets(name) and all(map(has_ratings, inputs["judgements"])):
         return None
     if dimensions:
         raise InputError(f"{name} is a nugget set and has no dimensions: leave out --dimension")
-    return load_nuggets(name, (), **given, progress=progress)
+    return load_nuggets(name, (), **inputs, progress=progress)
 
 
 # ------------------------------------------------------------------------------- classifiers
 
-_OLD_NAMES = {"n": "--ngrams", "responses": "--train-on-responses"}
-"""Options that had another name than the setting has."""
 _VARIED = ("n", "weight", "threshold", "threshold_model")
 """Settings that `tune` and `evaluate` try themselves."""
 
-_old = partial(click.option, hidden=True, callback=not_empty)
-_OLD = (
-    _old("--ngrams", "n", type=int, metavar="N"),
-    _old("--weight", "weight", metavar="WEIGHT"),
-    _old("--threshold", "threshold", type=float, metavar="T"),
-    _old("--threshold-model", "threshold_model", metavar="MODEL"),
-)
-_OLD_FORM = (
-    _old("--stem", "stem", metavar="NAME"),
-    _old("--stop", "stop", metavar="LIST"),
-    _old("--normalised", "normalised", is_flag=True),
-    _old("--once", "once", is_flag=True),
-    _old("--train-on-responses", "responses", is_flag=True),
-    _old("--idf", "idf", metavar="SOURCE"),
-    _old("--idf-language", "idf_language", metavar="LANGUAGE"),
-)
 
-
-def _only_one(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
-    """Return the one value of an option that must not be repeated."""
+def _single_value(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return the value of an option that must not be repeated."""
     if len(value) > 1:
         raise click.UsageError(f"{param.opts[0]} is given {len(value)} times: give it once")
     return not_empty(ctx, param, value)[0]
@@ -170,7 +142,7 @@ _classifier = partial(
     "--classifier",
     metavar="NAME:SETTING=VALUE,…",
     multiple=True,
-    callback=_only_one,
+    callback=_single_value,
     cls=Listing,
     registry="classifiers",
 )
@@ -187,70 +159,49 @@ class WithClassifiers(HelpCommand):
 
     def _format_settings(self, formatter: click.HelpFormatter) -> None:
         """Write the settings of each classifier, with their defaults."""
-        from karat.nuggets.guess.classifiers import classifiers
+        from karat.nuggets.prediction.predictions import classifiers
         from karat.settings import to_text
 
-        (option,) = (one for one in self.params if one.name == "classifier")
-        broken: list[str] = []
-        for name, one in classifiers.usable(broken):
-            if option.default == ("paper",) and name != "paper":
+        (option,) = (param for param in self.params if param.name == "classifier")
+        only_paper = option.default == ("paper",)
+        varied = _VARIED if only_paper else ()
+        errors: list[str] = []
+        for name, classifier in classifiers.usable(errors):
+            if only_paper and name != "paper":
                 continue
-            told, varied = [], _VARIED if option.default == ("paper",) else ()
-            for f in one.settings() if name != "auto" else []:
-                choices = f.metadata["choices"]
-                among = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
-                if f.name not in varied:
-                    told.append((f"{f.name}={to_text(f.default)}", f"{f.metadata['help']}{among}"))
-            for preset, means in one.presets.items() if name != "auto" else []:
-                kept = {key: value for key, value in means.items() if key not in varied}
-                same = ", ".join(f"{key}={to_text(value)}" for key, value in kept.items())
-                told.append((f"preset={preset}", same))
+            rows = []
+            for field in classifier.settings():
+                choices = field.metadata["choices"]
+                choices_text = f": {', '.join(choices)}" if isinstance(choices, dict) else ""
+                if field.name not in varied:
+                    text = f"{field.metadata['help']}{choices_text}"
+                    rows.append((f"{field.name}={to_text(field.default)}", text))
+            for preset, settings in classifier.presets.items():
+                items = [(key, value) for key, value in settings.items() if key not in varied]
+                text = ", ".join(f"{key}={to_text(value)}" for key, value in items)
+                rows.append((f"preset={preset}", text))
             with formatter.section(f"Settings of --classifier {name}"):
-                formatter.write_dl(told or [("", "As for paper." if name == "auto" else "None.")])
-        for sentence in broken:
-            formatter.write_text(sentence)
+                formatter.write_dl(rows or [("", "None.")])
+        for error in errors:
+            formatter.write_text(error)
 
 
-def _parsed(text: str, **old: Any) -> Any:
-    """Return the classifier that `--classifier` and options of earlier versions describe."""
-    from karat.nuggets.guess.classifiers import parse_classifier
-    from karat.settings import to_text
+def _parse_classifier(text: str) -> Any:
+    """Return the classifier that `--classifier` describes."""
+    from karat.nuggets.prediction.predictions import parse_classifier
 
-    name, _, settings = text.partition(":")
-    given = {key: value for key, value in old.items() if value is not None and value is not False}
-    names = {key: _OLD_NAMES.get(key, f"--{key.replace('_', '-')}") for key in given}
-    items = [item for item in settings.split(",") if item]
-    said = {item.partition("=")[0].strip() for item in items}
-    found: Any = parse_classifier(text)
-    for key, written in names.items():
-        if key in said:
-            raise click.UsageError(f"{written} and --classifier {text} both set {key}: give one")
-        if not hasattr(found, key):
-            raise click.UsageError(
-                f"{written} is only for the paper's classifier: add --classifier paper or auto"
-            )
-    found = replace(found, **given)
-    if getattr(found, "threshold", None) is not None and found.threshold_model != "auto":
+    classifier: Any = parse_classifier(text)
+    if getattr(classifier, "threshold", None) is not None and classifier.threshold_model != "auto":
         raise click.UsageError("threshold and threshold_model exclude each other: give one")
-    if source := getattr(found, "source", None):
-        if found.idf_language != "en" and found.idf != "wordfreq":
-            raise click.UsageError("idf_language needs idf=wordfreq: add it")
+    if source := getattr(classifier, "source", None):
         source.check()
-    if given:
-        spelled = [names[k] if v is True else f"{names[k]} {v}" for k, v in given.items()]
-        items += [f"{key}={to_text(value)}" for key, value in given.items()]
-        note(f"{' '.join(spelled)} is now --classifier {name}:{','.join(items)}")
-    return found
+    return classifier
 
 
-def files_of(classifier: Any) -> tuple[str, ...]:
-    """Return the files of idf and of an embedding model: no output may overwrite them."""
-    from karat.nuggets.guess.classifiers import WithCosine
-    from karat.nuggets.scores.idf_sources import NAMED
-
+def idf_files(classifier: Any) -> tuple[str, ...]:
+    """Return the file of idf, if there is one: no output may overwrite it."""
     idf = getattr(classifier, "idf", "pooled")
-    model = classifier.input_files() if isinstance(classifier, WithCosine) else ()
-    return (*model, *(() if idf in NAMED else (idf,)))
+    return () if idf == "pooled" else (idf,)
 
 
 # ------------------------------------------------------------------------------------ scores
@@ -271,23 +222,22 @@ def corrected(default: bool) -> Callable[[Command], Command]:
 beta = option("--beta", "Weight of recall in F.", float, 3.0, metavar="X", heading=SCORES)
 
 
-def _scored(classifier: str, **given: Any) -> dict[str, Any]:
+def _make_scoring(classifier: str, **options: Any) -> dict[str, Any]:
     """Return the arguments of `score_nuggets` and `diff_nuggets`."""
     from karat.nuggets.scores.official import Official
 
-    how = {key: given.pop(key) for key in ("beta", "weights", "strict")}
-    own = {key: given.pop(key) for key in ("corrected", "guess", "general")}
-    chosen = classifier != "calibrated"
-    out = {"--classifier": chosen, "--idf": given["idf"], "--general": own["general"]}
-    for name in (name for name, said in out.items() if said and not own["guess"]):
-        raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {**own, "how": Official(**how), "classifier": _parsed(classifier, **given)}
+    official = Official(**{key: options.pop(key) for key in ("beta", "weights", "strict")})
+    excluded = {"--classifier": classifier != "calibrated", "--general": options["general"]}
+    for name, is_set in excluded.items():
+        if is_set and not options["guess"]:
+            raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
+    return {**options, "official": official, "classifier": _parse_classifier(classifier)}
 
 
 strict = flag("--strict", "Count partial support as no support.", heading=SCORES)
 
 scoring = bundle(
-    "how",
+    "scoring",
     option(
         "--guess/--no-guess",
         "Let a classifier decide unjudged pairs of response and nugget.",
@@ -297,8 +247,7 @@ scoring = bundle(
     _classifier(
         default=("calibrated",),
         show_default="calibrated",
-        help="Classifier for unjudged pairs: {names}. `auto` picks the one with the higher "
-        "cross-validated F. --help-all lists the settings.",
+        help="Classifier for unjudged pairs: {names}. --help-all lists the settings.",
     ),
     beta,
     option(
@@ -315,18 +264,16 @@ scoring = bundle(
         "Intervals for new questions like these, instead of these questions.",
         heading=SCORES,
     ),
-    *_OLD,
-    *_OLD_FORM,
-    make=_scored,
+    make=_make_scoring,
 )
 """Arguments of `score_nuggets` and `diff_nuggets`."""
 
 
-def _gated(key: str | None, classifier: str, **given: Any) -> dict[str, Any] | None:
-    """Return the settings of the source `nuggets`; None if no key is named."""
+def _make_gate_options(key: str | None, classifier: str, **options: Any) -> dict[str, Any] | None:
+    """Return the settings of the source `nuggets`; None without a key."""
     if key is not None:
-        return {**given, "against": key, "classifier": _parsed(classifier)}
-    if given["judgements"] or given["model_judges"] or not given["guess"]:
+        return {**options, "against": key, "classifier": _parse_classifier(classifier)}
+    if options["judgements"] or options["model_judges"] or not options["guess"]:
         raise click.UsageError("--judgements, --model-judge and --no-guess need --key KEY: add it")
     return None
 
@@ -355,28 +302,27 @@ gate_options = bundle(
         help="Classifier for unjudged pairs: {names} (see `karat nuggets score --help-all`).",
         heading=NUGGETS,
     ),
-    make=_gated,
+    make=_make_gate_options,
 )
 """Options of `karat gate` for nuggets."""
 
 
-def _tried(classifier: str, **given: Any) -> dict[str, Any]:
+def _make_trials(classifier: str, **options: Any) -> dict[str, Any]:
     """Return the arguments that `tune_nuggets` and `evaluate_nuggets` share."""
-    own = {key: given.pop(key) for key in ("by", "institution", "strict", "corrected")}
-    if own["institution"] is not None and own["by"] != "institution":
+    if options["institution"] is not None and options["by"] != "institution":
         raise click.UsageError(
             "--institution needs --leave-out institution: add it, or leave out --institution"
         )
-    paper = _parsed(classifier, **given)
-    said = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
-    if paper.name != "paper" or said & set(_VARIED):
-        wanted = "paper, with settings other than " + ", ".join(_VARIED) + ", which are tried here"
-        raise click.UsageError(f"--classifier {classifier}: expected {wanted}")
-    return {**own, "classifier": paper}
+    paper = _parse_classifier(classifier)
+    names = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
+    if paper.name != "paper" or names & set(_VARIED):
+        expected = f"paper, with settings other than {', '.join(_VARIED)}, which are tried here"
+        raise click.UsageError(f"--classifier {classifier}: expected {expected}")
+    return {**options, "classifier": paper}
 
 
-trying = bundle(
-    "how",
+trials = bundle(
+    "trials",
     option(
         "--leave-out by",
         "Unit that cross-validation leaves out.",
@@ -397,7 +343,6 @@ trying = bundle(
     ),
     strict,
     corrected(False),
-    *_OLD_FORM,
-    make=_tried,
+    make=_make_trials,
 )
 """Arguments of `tune_nuggets` and `evaluate_nuggets`."""

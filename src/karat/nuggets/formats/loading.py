@@ -13,32 +13,32 @@ from karat.evalset.catalogue import Catalogue, GivenPath, KnownSet, SetFormat
 from karat.evalset.conversion import save_as
 from karat.evalset.loading import evalset_advice
 from karat.evalset.reading import Reading
-from karat.nuggets.formats.trec import JUDGED, KEY, is_importance
-from karat.nuggets.sets.draft import NuggetDraft
-from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.voting import HALF
+from karat.nuggets.formats.text_files import JUDGED, KEY, is_importance
+from karat.nuggets.sets.judgements import HALF
+from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 from karat.progress import Progress, silent
 from karat.registry import Registry
 
 LISTER = "karat nuggets describe"
-_JSONL, _RAG, _TREC, _UNITS = (
-    f"karat.nuggets.formats.{name}" for name in ("jsonl", "rag", "trec", "units")
-)
+_JSON = "karat.nuggets.formats.json_lines"
+_TEXT_FILES = "karat.nuggets.formats.text_files"
 FORMATS = Registry(
     "nugget_formats",
     "format",
     {
-        "jsonl": SetFormat(f"{_JSONL}:read_jsonl", writer=f"{_JSONL}:jsonl_lines"),
-        "rag": SetFormat(f"{_RAG}:read_rag", members=("qid",), writer=f"{_RAG}:rag_lines"),
-        "trec": SetFormat(f"{_TREC}:read_folder", holds=(KEY,), writer=f"{_TREC}:trec_files"),
-        "units": SetFormat(
-            f"{_UNITS}:read_units", holds=("SCUs.txt",), writer=f"{_UNITS}:units_files"
+        "jsonl": SetFormat(f"{_JSON}:read_jsonl", writer=f"{_JSON}:jsonl_lines"),
+        "rag": SetFormat(f"{_JSON}:read_rag", members=("qid",), writer=f"{_JSON}:rag_lines"),
+        "trec": SetFormat(
+            f"{_TEXT_FILES}:read_folder", holds=(KEY,), writer=f"{_TEXT_FILES}:trec_files"
         ),
-        "units-run": SetFormat(f"{_UNITS}:read_summary"),
-        "units-labels": SetFormat(f"{_UNITS}:read_label"),
-        "trec-key": SetFormat(f"{_TREC}:read_key"),
-        "trec-run": SetFormat(f"{_TREC}:read_runs"),
-        "trec-judged": SetFormat(f"{_TREC}:read_judgements"),
+        "units": SetFormat(
+            f"{_TEXT_FILES}:read_units", holds=("SCUs.txt",), writer=f"{_TEXT_FILES}:units_files"
+        ),
+        "units-run": SetFormat(f"{_TEXT_FILES}:read_summary"),
+        "units-labels": SetFormat(f"{_TEXT_FILES}:read_label"),
+        "trec-key": SetFormat(f"{_TEXT_FILES}:read_key"),
+        "trec-run": SetFormat(f"{_TEXT_FILES}:read_runs"),
+        "trec-judged": SetFormat(f"{_TEXT_FILES}:read_judgements"),
     },
     check=catalogue.check_format,
 )
@@ -64,7 +64,6 @@ def load_nuggets(
     *,
     format: str | None = None,
     skip_unknown: bool = False,
-    log: GivenPath | None = None,
     model_judges: Sequence[str] = (),
     ties: str = HALF,
     progress: Progress = silent,
@@ -77,19 +76,18 @@ def load_nuggets(
         format: format of the key; by default detected.
         skip_unknown: ignore responses and judgements of questions that the key does not have; else
             they are errors.
-        log: log of `karat nuggets judge`, read in addition to the judgements.
         model_judges: names of judges that are models (`-` for judgements without a name).
         ties: value of a tie between assessors: `half`, `yes` or `no`.
         progress: function that is called with the progress.
     """
     runs, judgements = _places(runs), _places(judgements)
     draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
-    return read_nuggets(key, runs, judgements, draft, format, log)
+    return read_nuggets(key, runs, judgements, draft, format)
 
 
-def _places(given: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
+def _places(paths: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
     """Return files as a list, if one alone was named."""
-    return [given] if isinstance(given, str | os.PathLike) else given
+    return [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
 def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:
@@ -101,13 +99,13 @@ def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any)
     tags = [run for run in runs if run not in files]
     if files and tags:
         raise InputError(f"{tags[0]}: no such file")
-    found = load_nuggets(key, files, **given)
-    if not files and not found.runs:
+    nuggets = load_nuggets(key, files, **given)
+    if not files and not nuggets.runs:
         raise InputError(f"{tags[0]}: no such file, and {key} comes without runs")
-    chosen = found if files else found.select(*tags)
-    if guess or found.judgements.deciding:
+    chosen = nuggets if files else nuggets.select(*tags)
+    if guess or nuggets.judgements.deciding:
         return chosen
-    if found.judgements.rows:
+    if nuggets.judgements.rows:
         raise InputError(
             f"all judgements of {key} are labels of models, which are evidence for guesses alone: "
             "leave out --no-guess, or give judgements of people"
@@ -118,9 +116,9 @@ def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any)
     )
 
 
-def as_nuggets(given: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:
+def as_nuggets(source: NuggetSet | GivenPath, progress: Progress = silent) -> NuggetSet:
     """Return a set as it is, or the one that `load_nuggets` finds by its name or place."""
-    return given if isinstance(given, NuggetSet) else load_nuggets(given, progress=progress)
+    return source if isinstance(source, NuggetSet) else load_nuggets(source, progress=progress)
 
 
 def read_nuggets(
@@ -129,23 +127,20 @@ def read_nuggets(
     judgements: Sequence[GivenPath],
     draft: NuggetDraft,
     format: str | None = None,
-    log: GivenPath | None = None,
 ) -> NuggetSet:
     """Return a set as `load_nuggets` does, leaving what was found wrong in the draft's reading."""
     if format is not None:
         _ = FORMATS[format]  # refuses a name that is no format's
-    others = (("runs", runs), ("judgements", judgements))
-    draft.take = ("key", *(part for part, given in others if not given))
+    other_files = (("runs", runs), ("judgements", judgements))
+    draft.take = ("key", *(part for part, paths in other_files if not paths))
     _read(key, "key", draft, format)
-    for part, given in others:
+    for part, paths in other_files:
         draft.take = (part,)
-        for path in given:
+        for path in paths:
             before = draft.responses
             _read(path, part, draft)
             if part == "runs" and draft.responses == before and not draft.reading.problems:
                 raise InputError(f"{path}: no response in it, expected a run of at least one")
-    if log is not None:
-        _read(Path(log), "judgements", draft, "jsonl")  # a path: never the name of a known set
     return draft.finish()
 
 
@@ -160,24 +155,24 @@ def save_nuggets(nuggets: NuggetSet | GivenPath, path: GivenPath, format: str = 
     save_as(NUGGET_SETS, as_nuggets(nuggets), path, format)
 
 
-def set_name(given: GivenPath) -> str:
+def set_name(source: GivenPath) -> str:
     """Return the name of a known set, or that of a file or folder."""
-    return str(given) if NUGGET_SETS.known_set(given) else Path(given).name or str(given)
+    return str(source) if NUGGET_SETS.known_set(source) else Path(source).name or str(source)
 
 
-def _read(given: GivenPath, part: str, draft: NuggetDraft, format: str | None = None) -> None:
-    known, path = NUGGET_SETS.known_set(given), NUGGET_SETS.path(given)
-    format = format or (known.format if known else None)
+def _read(source: GivenPath, part: str, draft: NuggetDraft, format: str | None = None) -> None:
+    known_set, path = NUGGET_SETS.known_set(source), NUGGET_SETS.path(source)
+    format = format or (known_set.format if known_set else None)
     NUGGET_SETS.read(path, format, lambda place: (detect(place, part), place), draft)
 
 
 def detect(path: Path, part: str = "key") -> str:
     """Return the format of a folder or file; a text file is the part that is wanted of it."""
     NUGGET_SETS.check_place(path)
-    if told := _ENDINGS.get((part, path.suffix)):
-        return told
-    if found := NUGGET_SETS.recognise(path):
-        return found
+    if ending_format := _ENDINGS.get((part, path.suffix)):
+        return ending_format
+    if recognized := NUGGET_SETS.recognise(path):
+        return recognized
     if path.is_dir():
         raise InputError(f"{path}: expected a folder with {KEY} (and perhaps {JUDGED}) or SCUs.txt")
     if part == "key" and not _is_key(line := catalogue.first_line(path)):
@@ -200,13 +195,13 @@ def is_nuggets(name: GivenPath) -> bool:
     if line.startswith("{"):
         members = {"qid", "nugget", "nuggets", "drafted_by"}
         return not members.isdisjoint(catalogue.json_object(line))
-    return _is_key(line) or any(one.is_detected(path) for _, one in FORMATS.usable())
+    return _is_key(line) or any(set_format.is_detected(path) for _, set_format in FORMATS.usable())
 
 
 def told_of_nuggets(name: GivenPath) -> str:
     """Return what is said where another kind of set is expected; "" if this is no nugget set."""
-    told = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
-    return told if is_nuggets(name) else ""
+    message = "this is a nugget set: give it to karat nuggets, in Python to load_nuggets"
+    return message if is_nuggets(name) else ""
 
 
 def _is_key(line: str) -> bool:

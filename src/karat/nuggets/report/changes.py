@@ -2,19 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from karat.nuggets.report.answers import changes_answer, changes_basis
-from karat.nuggets.report.change_cards import changes_figure, guess_probabilities
-from karat.nuggets.report.scores import F_BETA, SHARES, number, records, without_ends
-from karat.report.charts.models import Change, Forest, Line, Point, Scatter
-from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
+from karat.nuggets.report.scores import (
+    F_BETA,
+    SHARES,
+    changes_answer,
+    changes_basis,
+    number,
+    records,
+    without_ends,
+)
+from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
+from karat.report.charts.models import (
+    Bars,
+    ChartInterval,
+    ChartLine,
+    Forest,
+    ForestChange,
+    Point,
+    Scatter,
+)
+from karat.report.charts.svg.frame import shorten
+from karat.report.markup import data, element, quote
+from karat.report.model import Block, Column, Document, Figure, Gallery, Table, format_signed
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.changes import NuggetChanges
-    from karat.nuggets.results.paired import Significance
+    from karat.nuggets.prediction.intervals import Significance
+    from karat.nuggets.results.changes import ChangeRow, NuggetChanges
+    from karat.nuggets.sets.keys_and_runs import Question, Response
+
+
+TITLE = "Nuggets lost and gained"
+MOST_LISTED = 8
+"""Vital nuggets in each of the two columns."""
+MOST_DRAWN = 12
+"""Cards that a page has without its script."""
+MOST_WORDS = 40
+"""Words of a response on a card."""
+LONGEST = 80
+"""Letters of a question on a card."""
+SIGNS = {LOST: "▼ lost", GAINED: "▲ gained", KEPT: "= kept", MISSED: "✕ missed by both"}
+_BY = {JUDGEMENT: "judged", GUESS: "guessed", NOTHING: "not judged", NO_RESPONSE: "no response"}
+_ORDER = {LOST: 0, GAINED: 1, MISSED: 2, KEPT: 3}
+
+
+class Card(NamedTuple):
+    """A nugget: what filters ask for, and its markup."""
+
+    change: str
+    importance: str
+    by: str
+    markup: str
+
+
+def changes_figure(changes: NuggetChanges) -> Figure:
+    """Return the figure of lost and gained nuggets; in other formats than pages, their counts."""
+    counts = {row.change: row for row in changes.counts}
+    bars = [
+        ChartInterval(f"{change}, {kind}", getattr(counts[change], kind))
+        for kind in ("vital", "okay")
+        for change in (LOST, GAINED)
+    ]
+    return Figure(
+        TITLE,
+        Bars(TITLE, "nuggets", bars),
+        page=lambda: _page(changes),
+        script="nuggets/report/changes.js",
+        covers=("rows",),
+    )
+
+
+def _page(changes: NuggetChanges) -> str:
+    rows = sorted(changes.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
+    cards = list(_cards(changes, rows))
+    changed = [card for card in cards if card.change in (LOST, GAINED)]
+    columns = [_column(changes, change) for change in (LOST, GAINED)]
+    first_cards = [card.markup for card in changed[:MOST_DRAWN]]
+    more = (
+        f"The first {len(first_cards)} of {len(changed):,}."
+        if len(changed) > len(first_cards)
+        else ""
+    )
+    parts = [
+        element("div", *columns, class_="columns"),
+        _tools(),
+        element("div", *first_cards, class_="cards"),
+        element("p", more, class_="note more"),
+        data(cards),
+    ]
+    return element("div", *parts, class_="changes")
+
+
+def _column(changes: NuggetChanges, change: str) -> str:
+    """The vital nuggets that were lost, or gained."""
+    rows = [row for row in changes.all if row.change == change and row.importance == "vital"]
+    items = [
+        element("li", quote(row.description), " ", element("small", quote(row.question)))
+        for row in rows[:MOST_LISTED]
+    ]
+    left = len(rows) - len(items)
+    items += [element("li", f"and {left:,} more below")] if left else []
+    title = element("h3", f"{SIGNS[change]}: {len(rows):,} vital")
+    inner = element("ul", *items) if items else element("p", "none", class_="note")
+    return element("div", title, inner, class_=f"column {change}")
+
+
+def _tools() -> str:
+    """Controls that the script brings to life."""
+    kinds = {"": "lost or gained", LOST: "lost", GAINED: "gained", KEPT: "kept"}
+    kinds |= {MISSED: "missed by both", "all": "all"}
+    tools = [
+        element("label", "Search ", '<input type="search">'),
+        _select("Change", "change", kinds),
+        _select("Importance", "importance", {"": "all", "vital": "vital", "okay": "okay"}),
+        _select("Decided by", "by", {"": "all", **_BY}),
+    ]
+    return element("p", *tools, class_="tools", hidden="hidden")
+
+
+def _select(label: str, name: str, options: dict[str, str]) -> str:
+    inner = [element("option", text, value=value) for value, text in options.items()]
+    return element("label", label, " ", element("select", *inner, class_=name))
+
+
+# --------------------------------------------------------------------------------------- cards
+
+
+def _cards(changes: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
+    questions, both = changes.scoring.nuggets.key.questions, changes.scoring.scored
+    passages = {
+        id: [_passages(question, version.run.responses(id)) for version in both]
+        for id, question in questions.items()
+    }
+    places = {
+        (id, nugget.id): j
+        for id, question in questions.items()
+        for j, nugget in enumerate(question.nuggets)
+    }
+    for row in rows:
+        sides = []
+        j, texts = places[row.question, row.nugget], (row.old_response, row.new_response)
+        for passage, version, text in zip(passages[row.question], both, texts, strict=True):
+            side_text = passage(j, text) if row.change != MISSED else ""
+            sides.append((version.run.tag, bool(text), side_text))
+        yield Card(row.change, row.importance, row.by, _card(row, questions[row.question], sides))
+
+
+def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, str]]) -> str:
+    kind = f"{SIGNS[row.change]} · {row.importance}"
+    title = shorten(f"{question.id}: {question.text}" if question.text else question.id, LONGEST)
+    p = guess_probabilities(row)
+    by = f" · {_BY[row.by]}{f' (p {p})' if p else ''}"
+    status = element("span", element("strong", kind, class_=row.change), by)
+    head = element("header", status, element("span", quote(title)))
+    name = element("p", quote(row.description), class_="nugget")
+    columns = [
+        element(
+            "div",
+            element("h4", quote(f"{tag} {'carries it' if has else 'misses it'}")),
+            element("p", text),
+        )
+        for tag, has, text in sides
+        if text
+    ]
+    inner = [element("div", *columns, class_="sides")] if columns else []
+    return element("article", head, name, *inner, class_="case")
+
+
+def guess_probabilities(row: ChangeRow) -> str | None:
+    """The probabilities of guesses about both versions: `0.12 → 0.85`, `judgement → 0.85`."""
+    if row.old_p is None and row.new_p is None:
+        return None
+    texts = (
+        source if p is None else f"{p:.2f}"
+        for source, p in ((row.old_by, row.old_p), (row.new_by, row.new_p))
+    )
+    return " → ".join(texts)
+
+
+Told = Sequence[tuple[ResponseWord, Sequence[int]]]
+
+
+def _passages(question: Question, responses: Sequence[Response]) -> Callable[[int, str], str]:
+    """Return what finds the passage of a run's answer that is nearest to a nugget.
+
+    That is a part of the response that gets the credit or, without one, of the response that has
+    most of the nugget's words.
+    """
+    words_by_text = {
+        response.text: list(words_with_nuggets(response.text, question.nuggets))
+        for response in responses
+    }
+
+    def passage(nugget: int, credited: str) -> str:
+        if not words_by_text:
+            return element("em", "no response")
+        text = credited or max(words_by_text, key=lambda text: _shared(words_by_text[text], nugget))
+        return _marked(text, words_by_text[text], nugget)
+
+    return passage
+
+
+def _shared(words: Told, nugget: int) -> int:
+    return sum(nugget in nuggets for _, nuggets in words)
+
+
+def _marked(text: str, words: Told, nugget: int) -> str:
+    """Some words of a response in a row, marked where the nugget has them too."""
+    window = best_window([nugget in nuggets for _, nuggets in words], MOST_WORDS)
+    pieces, end = ["… " * (window.start > 0)], words[window.start][0].start if window else 0
+    for word, nuggets in (words[k] for k in window):
+        word_markup = quote(word.text)
+        pieces.append(quote(text[end : word.start]))
+        pieces.append(element("mark", word_markup) if nugget in nuggets else word_markup)
+        end = word.end
+    return "".join([*pieces, " …" * (window.stop < len(words))])
+
 
 _ROWS = (
     Column("heading", "Change", readers="people"),
@@ -67,21 +275,21 @@ _TEST = (
 )
 
 
-def changes_document(found: NuggetChanges, command: str = "") -> Document:
+def changes_document(changes: NuggetChanges, command: str = "") -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
-    from karat.nuggets.judging.likelihood import excerpt
     from karat.nuggets.scores.official import NAME
+    from karat.nuggets.scores.words import excerpt
 
-    rows = found.scoring.rows
+    rows = changes.scoring.rows
     old, new = (row.run for row in rows)
     nuggets = {
         (id, nugget.id): nugget
-        for id, question in found.scoring.nuggets.key.questions.items()
+        for id, question in changes.scoring.nuggets.key.questions.items()
         for nugget in question.nuggets
     }
     scores = [{**row._asdict(), "f": row.macro} for row in rows]
     changed = []
-    for row in found.rows:
+    for row in changes.rows:
         text = excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
         people = {
             "heading": row.change,
@@ -92,24 +300,24 @@ def changes_document(found: NuggetChanges, command: str = "") -> Document:
         changed.append({**row._asdict(), **people})
     guessed = any(row["p"] for row in changed)
     columns = tuple(column for column in _ROWS if column.key != "p" or guessed)
-    tests = [{**test._asdict(), "verdict": test.verdict} for test in found.tests]
+    tests = [{**test._asdict(), "verdict": test.verdict} for test in changes.tests]
     blocks: tuple[Block, ...] = (
-        changes_figure(found),
-        *_pictures(found, old, new),
+        changes_figure(changes),
+        *_pictures(changes, old, new),
         Table("scores", "Scores", without_ends(_SCORES, rows), scores),
-        Table("counts", "Nuggets", _COUNTS, records(found.counts)),
+        Table("counts", "Nuggets", _COUNTS, records(changes.counts)),
         Table("rows", "What changed", columns, changed, group="heading"),
-        Table("questions", "Questions", _QUESTIONS, records(found.questions)),
+        Table("questions", "Questions", _QUESTIONS, records(changes.questions)),
         Table("test", "Tests", _TEST, tests, readers="programs"),
     )
-    signatures = {NAME: found.signature}
-    told = changes_answer(found), changes_basis(found)
-    return Document(f"From {old} to {new}", blocks, command, signatures, found.notes, {}, *told)
+    signatures = {NAME: changes.signature}
+    answer = changes_answer(changes), changes_basis(changes)
+    return Document(f"From {old} to {new}", blocks, command, signatures, changes.notes, {}, *answer)
 
 
-def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
+def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     """The changes of F and A with their intervals, and F of each question."""
-    changes = [_change(test) for test in found.tests if test.low is not None]
+    changes = [_change(test) for test in result.tests if test.low is not None]
     if changes:
         title = f"Change of scores from {old} to {new}"
         caption = "Dots: differences; lines: 95% intervals. Filled: decided."
@@ -118,15 +326,17 @@ def _pictures(found: NuggetChanges, old: str, new: str) -> Iterator[Block]:
         )
     points = [
         Point(row.old, row.new, row.question)
-        for row in found.questions
+        for row in result.questions
         if row.old is not None and row.new is not None
     ]
     if len(points) > 1:
         title, caption = "F of each question", "Questions above the diagonal line improved."
         axes = f"F of {old}", f"F of {new}"
-        yield Figure(title, Scatter(title, *axes, points, line=Line(1.0, 0.0)), caption)
+        yield Figure(title, Scatter(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)
 
 
-def _change(test: Significance) -> Change:
+def _change(test: Significance) -> ForestChange:
     low, high = (float("nan") if end is None else end for end in (test.low, test.high))
-    return Change(test.score, test.delta, low, high, signed(test.delta, 3), test.verdict)
+    return ForestChange(
+        test.score, test.delta, low, high, format_signed(test.delta, 3), test.verdict
+    )

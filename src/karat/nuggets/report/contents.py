@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.nuggets.report.agreement_answers import contents_answer
+from karat.llm.report import usage_sentence, usage_tables
+from karat.nuggets.report.evaluation import contents_answer
 from karat.nuggets.report.scores import number, records
-from karat.nuggets.sets.places import short_places
-from karat.report.model import Column, Document, Figure, Row, Table
+from karat.nuggets.sets.nugget_set import short_places
+from karat.report.model import Column, Document, Figure, Row, Table, format_count
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.contents import NuggetContents
-    from karat.nuggets.sets.census import Bin
-    from karat.nuggets.sets.judge_agreement import NuggetJudgeAgreement
+    from karat.nuggets.drafting import DraftedNuggets
+    from karat.nuggets.results.contents import DifficultyBin, NuggetContents, NuggetJudgeAgreement
+
 
 _INTERVAL = "Half of the 95% interval of the mean: 1.96 standard errors."
 _CENSUS = (
@@ -95,20 +96,20 @@ def contents_document(found: NuggetContents, command: str = "") -> Document:
             *_two("contradictions", title, _CONTRADICTIONS, found.contradictions),
             *_two("disputes", disputes, _DISPUTES, found.disputes),
         ]
-    told = contents_answer(found), ""
+    answer = contents_answer(found), ""
     title = f"Nugget set {found.name}"
-    return Document(title, tuple(blocks), command, {}, found.notes, {}, *told)
+    return Document(title, tuple(blocks), command, {}, found.notes, {}, *answer)
 
 
-def _difficulty(bins: Sequence[Bin], contents: Table) -> list[Table | Figure]:
+def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
     """The paper's Figure 4 as a chart, the contents, and the figure as a table."""
-    from karat.report.charts.models import Bars, Interval
+    from karat.report.charts.models import Bars, ChartInterval
 
     if not bins:
         return [contents]
     title = "Nuggets by the number of runs that carry them"
     rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
-    bars = [Interval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
+    bars = [ChartInterval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
     chart = Figure(title, Bars(title, "nuggets, percent", bars))
     return [chart, contents, Table("difficulty", title, _BINS, rows)]
 
@@ -130,13 +131,61 @@ def _short(row: Any) -> Row:
     return {"place": first, "other_place": second}
 
 
-def nugget_judges_document(found: NuggetJudgeAgreement, command: str) -> Document:
+def nugget_judges_document(agreement: NuggetJudgeAgreement, command: str) -> Document:
     """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
     from karat.report.documents.evalsets import judges_document
 
-    document = judges_document(found, command)
-    kappa, pairs = map(records, (found.kappa, found.pairs))
+    document = judges_document(agreement, command)
+    kappa, pairs = map(records, (agreement.kappa, agreement.pairs))
     tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, kappa)]
     if pairs:
         tables.append(Table("pairs", "Two judges", _PAIRS, pairs))
     return replace(document, blocks=(*document.blocks, *tables))
+
+
+_ROWS = (
+    Column("question", "Question"),
+    Column("nugget", "Nugget"),
+    Column("importance", "Importance", filter=True),
+    Column("description", "Description", wrap=True),
+    Column("document", "Document", align="right", detail=True),
+    Column("quote", "Quote", wrap=True, help="Words of the document that state the fact."),
+)
+_REFUSED = (
+    Column("question", "Question"),
+    Column("fact", "Fact", wrap=True),
+    Column("why", "Reason"),
+)
+_MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True))
+
+
+def drafts_document(drafts: DraftedNuggets, command: str = "") -> Document:
+    """Return the report on a drafted key."""
+    parts: list[tuple[str, str, tuple[Column, ...], Sequence[Any]]] = [
+        ("refused", "Refused facts", _REFUSED, drafts.refused),
+        ("missing", "Questions without a draft", _MISSING, drafts.missing),
+    ]
+    tables = [
+        Table(key, title, columns, [row._asdict() for row in rows])
+        for key, title, columns, rows in parts
+        if rows
+    ]
+    rows = Table("rows", "Nuggets", _ROWS, [row._asdict() for row in drafts.rows], open=True)
+    blocks = (rows, *tables, *usage_tables(drafts.usage))
+    title, signatures = f"Draft of a key for {drafts.name}", {drafts.model: drafts.signature}
+    answer = drafts_answer(drafts), usage_sentence(drafts.usage)
+    return Document(title, blocks, command, signatures, drafts.notes, {}, *answer)
+
+
+def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:
+    """Return the size of the draft, and what it lacks."""
+    vital = sum(row.importance == "vital" for row in drafts.rows)
+    size = f"{format_count(len(drafts.rows), 'nugget')} ({vital:,} vital)"
+    text = f"{drafts.model} drafted {size} for {format_count(len(drafts.questions), 'question')} of"
+    refused = f" {format_count(len(drafts.refused), 'fact')} refused." if drafts.refused else ""
+    lacks = (
+        f"{format_count(len(drafts.missing), 'question')} without a draft."
+        if drafts.missing
+        else ""
+    )
+    return (f"{text} {drafts.name}.{refused}", *([lacks] if lacks else []))

@@ -4,34 +4,189 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING
 
-from karat.nuggets.report.agreement_answers import (
-    evaluation_answer,
-    evaluation_basis,
-    tuning_answer,
-    tuning_basis,
-)
-from karat.nuggets.report.scores import AGREEMENT, MODELS, models_table, number, records
+from karat.arithmetic import SLACK
+from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table, number, records
+from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
-    Change,
+    ChartInterval,
+    ChartLine,
     Curve,
     Curves,
     Forest,
-    Interval,
+    ForestChange,
     Knot,
-    Line,
     Point,
     Scatter,
     chart_figure,
     intervals_figure,
 )
-from karat.report.model import Block, Column, Document, Figure, Gallery, Table, signed
+from karat.report.model import (
+    Block,
+    Column,
+    Document,
+    Figure,
+    Gallery,
+    Table,
+    format_count,
+    format_interval,
+    format_signed,
+)
 
 if TYPE_CHECKING:
-    from karat.nuggets.guess.agreement import JudgementAgreement
-    from karat.nuggets.results.agreements import SettingRow
-    from karat.nuggets.results.evaluation import NuggetEvaluation, NuggetTuning
+    from karat.nuggets.prediction.official_scores import JudgementAgreement
+    from karat.nuggets.results.contents import NuggetContents
+    from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
+    from karat.nuggets.results.judgement_agreement import NuggetAgreement
+
+
+CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
+
+
+def evaluation_answer(evaluation: NuggetEvaluation) -> tuple[str, ...]:
+    """Return which classifier agrees best with assessors, and how well it ranks runs."""
+    contest = evaluation.contest
+    ranks = [
+        f"{name} {tau_b:.2f}"
+        for name, tau_b in ((CALIBRATED, contest.calibrated_tau), (PAPER, contest.paper_tau))
+        if not isnan(tau_b)
+    ]
+    ranking = f"Rank correlation of run scores with assessors (tau-b): {', '.join(ranks)}."
+    return (_contest(contest), *([ranking] if len(evaluation.runs) > 2 and ranks else []))
+
+
+def _contest(contest: Contest) -> str:
+    calibrated, paper = (f"{f:.{DIGITS}f}" for f in (contest.calibrated, contest.paper))
+    if contest.difference == 0:
+        return f"Both classifiers agree equally well with assessors: F {paper}."
+    ahead = contest.difference > 0
+    first, second = (calibrated, paper) if ahead else (paper, calibrated)
+    names = (CALIBRATED, PAPER) if ahead else (PAPER, CALIBRATED)
+    if contest.decided:
+        return (
+            f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} "
+            f"{second}; the difference ({_contest_difference(contest)}) is decided."
+        )
+    return (
+        f"It is undecided which classifier agrees better with assessors: F of {names[0]} {first}, "
+        f"of {names[1]} {second}, difference {_contest_difference(contest)}."
+    )
+
+
+def _contest_difference(contest: Contest) -> str:
+    sign = 1 if contest.difference > 0 else -1
+    text = format_signed(sign * contest.difference, DIGITS)
+    if contest.low is None or contest.high is None:
+        return text
+    low, high = sorted((sign * contest.low, sign * contest.high))
+    return f"{text} {format_interval(low, high, DIGITS)}"
+
+
+def evaluation_basis(evaluation: NuggetEvaluation) -> str:
+    """Return what the answer rests on: how it was cross-validated, and the interval."""
+    pool = evaluation.found.cells.pool
+    left = {"system": "run", "institution": "institution", "question": "question"}
+    return (
+        f"{format_count(len(pool.questions), 'question')}, "
+        f"{format_count(len(pool.runs), 'judged run')}; "
+        f"cross-validated, one {left[evaluation.found.by]} left out at a time. The paper's "
+        f"classifier has {_paper_form(evaluation.contest)}, chosen by this F. A difference is "
+        "decided where its 95% interval (jackknife over questions) excludes zero."
+    )
+
+
+def _paper_form(contest: Contest) -> str:
+    if contest.paper_model is None:
+        return "its best setting"
+    return f"its best setting and the threshold model {contest.paper_model}"
+
+
+def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
+    """Return the best setting, and the threshold model that the data favour."""
+    best = tuning.rows[0]
+    setting = f"n={best.n}, weight={best.weight}, stem={best.stem}, stop={best.stop}"
+    n_equal = sum(row.f == best.f for row in tuning.rows) - 1
+    shared = f" ({format_count(n_equal, 'other setting')} with the same F)" if n_equal else ""
+    sentences = [
+        f"The best of {len(tuning.rows)} settings is {setting}: F {best.f:.{DIGITS}f}{shared}."
+    ]
+    if n_equal == len(tuning.rows) - 1:
+        sentences = [f"All {len(tuning.rows)} settings have the same F, {best.f:.{DIGITS}f}."]
+    likely = next((model for model in tuning.models if model.likeliest), None)
+    if likely is not None:
+        f = f", F {likely.f:.{DIGITS}f}" if likely.f is not None else ""
+        sentences.append(f"The likeliest threshold model is {likely.model} ({likely.name}{f}).")
+        coin = next((model for model in tuning.models if model.model == "coin"), None)
+        if coin is not None and coin.log10 >= likely.log10:
+            sentences.append(
+                "A coin is at least as likely: thresholds explain none of the judgements."
+            )
+    return tuple(sentences)
+
+
+def tuning_basis(tuning: NuggetTuning) -> str:
+    """Return how the settings were cross-validated."""
+    left = {"system": "run", "institution": "institution", "question": "question"}
+    return (
+        f"Cross-validated, one {left[tuning.found.by]} left out at a time. The F of the best of "
+        f"{len(tuning.rows)} settings is optimistic: it was chosen by this F."
+    )
+
+
+def agreement_answer(agreement: NuggetAgreement) -> tuple[str, ...]:
+    """Return how far the other judgements agree, and whether they order runs alike."""
+    all_runs = agreement.rows[0]
+    kappa = "" if all_runs.kappa is None else f", kappa {all_runs.kappa:.2f}"
+    f = ""
+    if all_runs.f is not None:
+        f = f", F {all_runs.f:.{DIGITS}f}"
+        if all_runs.f_low is not None and all_runs.f_high is not None:
+            f += f" {format_interval(all_runs.f_low, all_runs.f_high, DIGITS)}"
+    sentence = (
+        f"Both judgements agree on whether a response carries a nugget on "
+        f"{percentage(all_runs.equal, 1)} of {format_count(all_runs.pairs, 'pair')}{kappa}{f}."
+    )
+    return (sentence, *_order(agreement))
+
+
+def _order(agreement: NuggetAgreement) -> list[str]:
+    score = next((row for row in agreement.scores if row.average == "macro"), None)
+    if score is None or not score.pairs:
+        return []
+    if not score.swaps:
+        if score.tau_b >= 1 - SLACK:
+            return ["They order the runs by F in the same way."]
+        return ["By F they order no pair of runs the other way round, but tie different pairs."]
+    of = format_count(score.pairs, "pair")
+    return [f"By F they order {score.swaps:,} of {of} of runs the other way round."]
+
+
+def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
+    """Return the size of the set and how much of it was judged, or that it cannot be used."""
+    if contents.nuggets is None:
+        return (f"The set cannot be used: {format_count(contents.problem_count, 'problem')}.",)
+    (row,) = contents.rows
+    size = (
+        f"{format_count(row.questions, 'question')} with "
+        f"{format_count(row.vital, 'vital nugget')} and "
+        f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
+    )
+    if not row.runs:
+        return (f"{size}.",)
+    judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
+    problems = [
+        format_count(len(rows), name)
+        for rows, name in (
+            (contents.contradictions, "contradiction"),
+            (contents.disputes, "disputed pair"),
+        )
+        if rows
+    ]
+    wrong = f" Judgements: {' and '.join(problems)}." if problems else ""
+    return (f"{size}; {judged}.{wrong}",)
+
 
 _SETTINGS = (
     Column("stem", "Stem", help="Stemmer."),
@@ -99,55 +254,58 @@ def _settings(key: str, trials: Sequence[SettingRow]) -> Table:
     return Table(key, "The paper's classifier", _SETTINGS, records(trials), emphasis=stress)
 
 
-def tuning_document(found: NuggetTuning, command: str = "") -> Document:
+def tuning_document(tuning: NuggetTuning, command: str = "") -> Document:
     """Return the report of the 24 settings and the threshold models."""
-    models = models_table(found.models, _TRIED)
+    models = models_table(tuning.models, _TRIED)
     best = [
-        Interval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
-        for row in found.rows[:MOST_DRAWN]
+        ChartInterval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
+        for row in tuning.rows[:MOST_DRAWN]
     ]
     blocks: tuple[Block, ...] = (
         intervals_figure(f"The {len(best)} best settings", "F of decisions", best),
-        replace(_settings("rows", found.rows), open=True),
+        replace(_settings("rows", tuning.rows), open=True),
         replace(models, open=True),
     )
-    told = tuning_answer(found), tuning_basis(found)
-    return Document(f"Tuning on {found.name}", blocks, command, {}, found.notes, {}, *told)
+    answer = tuning_answer(tuning), tuning_basis(tuning)
+    return Document(f"Tuning on {tuning.name}", blocks, command, {}, tuning.notes, {}, *answer)
 
 
-def evaluation_document(found: NuggetEvaluation, command: str = "") -> Document:
+def evaluation_document(evaluation: NuggetEvaluation, command: str = "") -> Document:
     """Return the report of classifiers and baselines side by side, with charts."""
     curves = Curves(
         "tau_b against the threshold",
         "threshold of the paper's classifier",
         "tau_b of runs",
-        [Curve(name, [Knot(*point) for point in points]) for name, points in found.found.curves],
+        [
+            Curve(name, [Knot(*point) for point in points])
+            for name, points in evaluation.found.curves
+        ],
         caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
     blocks: tuple[Block, ...] = (
-        *_decisions(found),
-        Table("rows", "Agreement with assessors", _ROWS, records(found.rows), open=True),
-        chart_figure(_scatter(found)),
-        chart_figure(_f_scatter(found)),
+        *_decisions(evaluation),
+        Table("rows", "Agreement with assessors", _ROWS, records(evaluation.rows), open=True),
+        chart_figure(_scatter(evaluation)),
+        chart_figure(_f_scatter(evaluation)),
         chart_figure(curves),
-        chart_figure(_six_curves(found)),
-        Table("scores", "Official F", _SCORES, records(found.scores), group="average"),
-        Table("judgements", "Decisions", JUDGED, records(found.judgements)),
-        _settings("settings", found.trials),
-        models_table(found.models, _TRIED),
-        Table("swaps", "Rank swaps", SWAPPED, records(found.swaps), readers="programs"),
-        Table("runs", "F of runs", _RUNS, records(found.run_scores), readers="programs"),
-        Table("curve", "Thresholds", _CURVE, records(found.curve), readers="programs"),
+        chart_figure(_six_curves(evaluation)),
+        Table("scores", "Official F", _SCORES, records(evaluation.scores), group="average"),
+        Table("judgements", "Decisions", JUDGED, records(evaluation.judgements)),
+        _settings("settings", evaluation.trials),
+        models_table(evaluation.models, _TRIED),
+        Table("swaps", "Rank swaps", SWAPPED, records(evaluation.swaps), readers="programs"),
+        Table("runs", "F of runs", _RUNS, records(evaluation.run_scores), readers="programs"),
+        Table("curve", "Thresholds", _CURVE, records(evaluation.curve), readers="programs"),
     )
-    title = f"Nugget scores against assessors: {found.name}"
-    told = evaluation_answer(found), evaluation_basis(found)
-    return Document(title, blocks, command, {}, found.notes, {}, *told)
+    title = f"Nugget scores against assessors: {evaluation.name}"
+    answer = evaluation_answer(evaluation), evaluation_basis(evaluation)
+    return Document(title, blocks, command, {}, evaluation.notes, {}, *answer)
 
 
-def _decisions(found: NuggetEvaluation) -> list[Gallery]:
+def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
     """F of each classifier's decisions, compared with the calibrated one."""
-    base, *others = found.judgements
-    changes = [_change(row) for row in others if row.difference_low is not None]
+    base, *rows = evaluation.judgements
+    changes = [_change(row) for row in rows if row.difference_low is not None]
     if not changes:
         return []
     title = "Agreement of decisions with assessors"
@@ -159,23 +317,26 @@ def _decisions(found: NuggetEvaluation) -> list[Gallery]:
     return [Gallery(title, (figure,), caption)]
 
 
-def _change(row: JudgementAgreement) -> Change:
+def _change(row: JudgementAgreement) -> ForestChange:
     value, low, high = (
         float("nan") if x is None else x
         for x in (row.difference, row.difference_low, row.difference_high)
     )
-    return Change(row.what, value, low, high, signed(value, 3), row.verdict)
+    return ForestChange(row.what, value, low, high, format_signed(value, 3), row.verdict)
 
 
-def _scatter(found: NuggetEvaluation) -> Scatter:
+def _scatter(evaluation: NuggetEvaluation) -> Scatter:
     return Scatter(
         "Official and guessed scores",
         "official A",
         "guessed A",
-        [Point(one.official, one.guessed, one.run, "", one.low, one.high) for one in found.runs],
-        line=Line(1.0, 0.0),
-        note=f"tau_b {found.rows[0].tau_b:.3f}",
-        caption=_caption(found.outside),
+        [
+            Point(run.official, run.guessed, run.run, "", run.low, run.high)
+            for run in evaluation.runs
+        ],
+        line=ChartLine(1.0, 0.0),
+        note=f"tau_b {evaluation.rows[0].tau_b:.3f}",
+        caption=_caption(evaluation.outside),
     )
 
 
@@ -186,29 +347,29 @@ def _caption(outside: tuple[int, int] | None) -> str:
     )
     if outside is None:
         return points
-    missed, known = outside
+    missed, n_intervals = outside
     return (
         f"{points} Bars: 95% intervals, from the errors on the other runs. The official scores of "
-        f"{missed} of {known} runs lie outside."
+        f"{missed} of {n_intervals} runs lie outside."
     )
 
 
-def _f_scatter(found: NuggetEvaluation) -> Scatter:
+def _f_scatter(evaluation: NuggetEvaluation) -> Scatter:
     """The paper's Figure 5: micro F."""
-    rows = [row for row in found.run_scores if row.average == "micro"]
+    rows = [row for row in evaluation.run_scores if row.average == "micro"]
     return Scatter(
         "Official and guessed F",
         "official F, micro",
         "guessed F, micro",
         [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in rows],
-        line=Line(1.0, 0.0),
-        caption=_caption(found.f_outside),
+        line=ChartLine(1.0, 0.0),
+        caption=_caption(evaluation.f_outside),
     )
 
 
-def _six_curves(found: NuggetEvaluation) -> Curves:
+def _six_curves(evaluation: NuggetEvaluation) -> Curves:
     """The paper's Figure 6."""
-    kinds = dict.fromkeys((row.stem, row.n) for row in found.curve)
+    kinds = dict.fromkeys((row.stem, row.n) for row in evaluation.curve)
     return Curves(
         "tau_b of official F against the threshold",
         "threshold of the paper's classifier",
@@ -216,9 +377,71 @@ def _six_curves(found: NuggetEvaluation) -> Curves:
         [
             Curve(
                 f"n={n} stem={stem}",
-                [Knot(row.threshold, row.tau_b) for row in found.curve if row[:2] == (stem, n)],
+                [
+                    Knot(row.threshold, row.tau_b)
+                    for row in evaluation.curve
+                    if row[:2] == (stem, n)
+                ],
             )
             for stem, n in kinds
         ],
         caption="One threshold for all nuggets; idf and all words, n-grams of up to n words.",
+    )
+
+
+_PARTS = (("precision", "P", "Precision"), ("recall", "R", "Recall"), ("f", "F", "F"))
+_LOW = "Lower end of the 95% interval of {}."
+_HIGH = "Upper end of the 95% interval of {}."
+_AGREEMENT_ROWS = (
+    Column("run", "Run"),
+    number("pairs", "Pairs", help="Pairs of response and nugget judged in both sets."),
+    *(
+        column
+        for key, title, told in _PARTS
+        for column in (
+            number(key, title, 3, help=f"{told} of the other judgements.", detail=key != "f"),
+            number(f"{key}_low", f"{title} low", 3, help=_LOW.format(title), detail=key != "f"),
+            number(f"{key}_high", f"{title} high", 3, help=_HIGH.format(title), detail=key != "f"),
+        )
+    ),
+    number("equal", "Equal", 3, help="Share of pairs with the same judgement in both."),
+    number("kappa", "Kappa", 3, help="Cohen's kappa: agreement beyond chance."),
+)
+_AGREEMENT_RUNS = (
+    Column("average", "Average"),
+    Column("run", "Run"),
+    number("official", "Official F", 3, help="F of the run by the official judgements."),
+    number("other", "Other F", 3, help="F of the run by the other judgements."),
+    number("difference", "Difference", 3, signed=True, help="Other F minus official F."),
+    number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
+    number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
+)
+_AGREEMENT_SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
+
+
+def agreement_document(agreement: NuggetAgreement, command: str = "") -> Document:
+    """Return the report of agreement on pairs, and of what it does to scores of runs."""
+    scores = Table("scores", "Agreement of scores", _AGREEMENT_SCORES, records(agreement.scores))
+    blocks: tuple[Table | Figure, ...] = (
+        chart_figure(_agreement_scatter(agreement)),
+        Table("rows", "Judgements", _AGREEMENT_ROWS, records(agreement.rows), open=True),
+        Table("runs", "Scores of runs", _AGREEMENT_RUNS, records(agreement.runs), group="average"),
+        *([scores] if agreement.scores else []),
+        Table("swaps", "Rank swaps", SWAPPED, records(agreement.swaps), readers="programs"),
+    )
+    title = f"Judgements against judgements: {agreement.name}"
+    precision, pairs, *notes = agreement.notes
+    answer = agreement_answer(agreement), pairs
+    return Document(title, blocks, command, {}, (precision, *notes), {}, *answer)
+
+
+def _agreement_scatter(agreement: NuggetAgreement) -> Scatter:
+    rows = [row for row in agreement.runs if row.average == "micro"]
+    return Scatter(
+        "F from both judgements",
+        "official F, micro",
+        "other F, micro",
+        [Point(row.official, row.other, row.run) for row in rows],
+        line=ChartLine(1.0, 0.0),
+        caption="One point for each run; on the line both are equal.",
     )

@@ -15,16 +15,16 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import visible
-from karat.nuggets.judging.likelihood import spoken_for
-from karat.nuggets.report.answers import measure_name
+from karat.nuggets.results.scoring import score_name
 from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.words import words_with_nuggets
 from karat.report.charts.models import HeatMap
 from karat.report.markup import data, element, quote
 from karat.report.model import Figure
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
-    from karat.nuggets.sets.keys import Nugget, Question
+    from karat.nuggets.sets.keys_and_runs import Nugget, Question
 
 TITLE = "Nuggets by question and run"
 LEGEND = (
@@ -55,7 +55,7 @@ LONGEST = 12_000
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class QuestionMatrix:
     """A question as the page shows it: vital nuggets first, the best runs first."""
 
     question: Question
@@ -86,13 +86,15 @@ class Asked:
     @cached_property
     def credits(self) -> list[list[int | None]]:
         """Nuggets by runs: the number of the response that gets the credit, from 0."""
-        found = [one.decided[self.id].credit(self.strict) for one in self.runs]
-        return [[credits[j] for credits in found] for j in self.order]
+        credits_by_run = [run.decided[self.id].credit(self.strict) for run in self.runs]
+        return [[credits[j] for credits in credits_by_run] for j in self.order]
 
     @cached_property
     def states(self) -> list[str]:
         """For each nugget a string with the state of every run."""
-        support = [one.decided[self.id].support(self.strict).tolist() for one in self.runs]
+        support = [
+            scored_run.decided[self.id].support(self.strict).tolist() for scored_run in self.runs
+        ]
         return [
             "".join(
                 self._state(run, j, support[k][j], credits[k]) for k, run in enumerate(self.runs)
@@ -124,67 +126,69 @@ def cell_text(state: str, *, vital: bool) -> str:
     return f"({sign})" if state in _JUDGED else sign
 
 
-def questions_figure(found: NuggetScoring) -> Figure:
+def questions_figure(scoring: NuggetScoring) -> Figure:
     """Return the figure of all questions; in other formats than pages, F of each as a heat map."""
-    runs = [found.scored[k] for k in found.ranked]
-    scores = {one.run.tag: one.by_question(found.scale) for one in runs}
-    ids, tags = list(found.nuggets.key.questions), [one.run.tag for one in runs]
+    runs = [scoring.scored[k] for k in scoring.ranked]
+    scores = {scored_run.run.tag: scored_run.by_question(scoring.scale) for scored_run in runs}
+    ids, tags = list(scoring.nuggets.key.questions), [scored_run.run.tag for scored_run in runs]
     values = [[scores[tag].get(id) for tag in tags] for id in ids]
-    title = f"{measure_name(found)} by question and run"
+    title = f"{score_name(scoring)} by question and run"
     chart = HeatMap(title, "question", "run", ids, tags, values, low=0, high=1)
-    covers = ("nuggets", *(["questions"] if len(found.questions) > MOST_ROWS else []))
+    covers = ("nuggets", *(["questions"] if len(scoring.questions) > MOST_ROWS else []))
     script = "nuggets/report/nuggets.js"
-    return Figure(TITLE, chart, LEGEND, page=lambda: _page(found), script=script, covers=covers)
+    return Figure(TITLE, chart, LEGEND, page=lambda: _page(scoring), script=script, covers=covers)
 
 
-def _page(found: NuggetScoring) -> str:
-    runs = [found.scored[k] for k in found.ranked]
-    questions = found.nuggets.key.questions.values()
-    asked = [Asked(question, runs, found.how.strict) for question in questions]
-    held = _held(asked, runs)
-    scores = [one.by_question(found.scale) for one in runs]
-    name = measure_name(found)
-    shown = list(_first(asked))
-    markup = [_question(one, number, held, scores, name) for number, one in enumerate(shown)]
+def _page(scoring: NuggetScoring) -> str:
+    runs = [scoring.scored[k] for k in scoring.ranked]
+    questions = scoring.nuggets.key.questions.values()
+    matrices = [QuestionMatrix(question, runs, scoring.how.strict) for question in questions]
+    held = _held(matrices, runs)
+    scores = [item.by_question(scoring.scale) for item in runs]
+    name = score_name(scoring)
+    first = list(_first(matrices))
+    markup = [_question(item, number, held, scores, name) for number, item in enumerate(first)]
     notes = []
-    if len(shown) < len(asked):
-        told = f"The first {len(shown):,} of {len(asked):,} questions; a script shows the others."
-        notes.append(element("p", told, class_="note first"))
+    if len(first) < len(matrices):
+        message = (
+            f"The first {len(first):,} of {len(matrices):,} questions; a script shows the others."
+        )
+        notes.append(element("p", message, class_="note first"))
     if held < len(runs):
-        told = (
+        message = (
             f"To stay small, the page has the responses of {held:,} of {len(runs):,} runs, the "
             "best ones. Score other runs by themselves to read theirs."
         )
-        notes.append(element("p", told, class_="note"))
+        notes.append(element("p", message, class_="note"))
     told_of = {
         "score": name,
-        "runs": [one.run.tag for one in runs],
+        "runs": [item.run.tag for item in runs],
         "states": STATES,
         "guesses": _JUDGED,
         "missed": VITAL_MISSED,
-        "questions": [_data(one, held, scores) for one in asked],
+        "questions": [_data(item, held, scores) for item in matrices],
     }
     return element("div", _tools(), *markup, *notes, data(told_of), class_="questions")
 
 
-def _held(asked: Sequence[Asked], runs: Sequence[ScoredRun]) -> int:
+def _held(matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]) -> int:
     """Return how many of the best runs have their responses in the page."""
     left = MOST_BYTES
     for number, run in enumerate(runs):
-        left -= sum(len(text.encode()) for one in asked for text in one.texts(run))
+        left -= sum(len(text.encode()) for matrix in matrices for text in matrix.texts(run))
         if left < 0:
             return number
     return len(runs)
 
 
-def _first(asked: Sequence[Asked]) -> Iterator[Asked]:
+def _first(matrices: Sequence[QuestionMatrix]) -> Iterator[QuestionMatrix]:
     """The questions that the page shows without its script."""
     left = MOST_CELLS
-    for number, one in enumerate(asked):
-        left -= len(one.order) * len(one.runs)
+    for number, matrix in enumerate(matrices):
+        left -= len(matrix.order) * len(matrix.runs)
         if number and left < 0:
             return
-        yield one
+        yield matrix
 
 
 def _tools() -> str:
@@ -210,74 +214,78 @@ def _select(label: str, name: str, options: Mapping[str, str]) -> str:
 # ------------------------------------------------------------------------------------- as data
 
 
-def _data(one: Asked, held: int, scores: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+def _data(
+    matrix: QuestionMatrix, held: int, scores: Sequence[Mapping[str, float]]
+) -> dict[str, Any]:
     """A question for the script: states of cells, responses, and the words to mark."""
-    found = (score.get(one.id) for score in scores)
-    answers = [one.texts(run) for run in one.runs[:held]]
+    values = (score.get(matrix.id) for score in scores)
+    answers = [matrix.texts(run) for run in matrix.runs[:held]]
     return {
-        "title": visible(one.title),
+        "title": visible(matrix.title),
         "nuggets": [
             [visible(nugget.descriptions[0]), nugget.id, nugget.importance]
-            for nugget in one.nuggets
+            for nugget in matrix.nuggets
         ],
-        "states": one.states,
+        "states": matrix.states,
         "later": [
             [j, run, at]
-            for j, credits in enumerate(one.credits)
+            for j, credits in enumerate(matrix.credits)
             for run, at in enumerate(credits[:held])
             if at
         ],
-        "scores": [None if f is None or isnan(f) else round(f, 3) for f in found],
+        "scores": [None if f is None or isnan(f) else round(f, 3) for f in values],
         "answers": answers,
-        "words": _words(one, answers),
+        "words": _words(matrix, answers),
     }
 
 
-def _words(one: Asked, answers: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+def _words(matrix: QuestionMatrix, answers: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     """The words of responses that nuggets have too, with the numbers of those nuggets."""
     text = "\n".join(dict.fromkeys(re.findall(r"\S+", " ".join(t for a in answers for t in a))))
-    return {word.text: found for word, found in spoken_for(text, one.nuggets) if found}
+    return {
+        word.text: nuggets for word, nuggets in words_with_nuggets(text, matrix.nuggets) if nuggets
+    }
 
 
 # ------------------------------------------------------------------------------- without script
 
 
 def _question(
-    one: Asked, number: int, held: int, scores: Sequence[Mapping[str, float]], name: str
+    matrix: QuestionMatrix, number: int, held: int, scores: Sequence[Mapping[str, float]], name: str
 ) -> str:
     """The matrix of a question, nuggets down and runs across, and the responses folded below."""
-    tags = [run.run.tag for run in one.runs]
+    tags = [run.run.tag for run in matrix.runs]
     heads = [
         element("th", element("span", quote(tag)), scope="col", class_="tag", title=tag)
         for tag in tags
     ]
     head = element("thead", element("tr", element("th", "Nugget", scope="col"), *heads))
     body = []
-    for j, (nugget, states) in enumerate(zip(one.nuggets, one.states, strict=True)):
+    for j, (nugget, states) in enumerate(zip(matrix.nuggets, matrix.states, strict=True)):
         kind = element("em", f" {nugget.importance}")
-        cells = [_cell(one, number, held, j, run) for run in range(len(states))]
+        cells = [_cell(matrix, number, held, j, run) for run in range(len(states))]
         row = element("th", quote(nugget.descriptions[0]) + kind, scope="row")
         body.append(element("tr", row, *cells))
-    values = [score.get(one.id) for score in scores]
+    values = [score.get(matrix.id) for score in scores]
     foot = [element("td", "–" if f is None or isnan(f) else f"{f:.2f}") for f in values]
     last = element("tr", element("th", name, scope="row"), *foot)
     parts = head, element("tbody", *body), element("tfoot", last)
     table = element("div", element("table", *parts, class_="matrix"), class_="scroll")
-    title = element("h3", quote(one.title))
-    return element("div", title, table, *_responses(one, number, held), class_="question")
+    title = element("h3", quote(matrix.title))
+    return element("div", title, table, *_responses(matrix, number, held), class_="question")
 
 
-def _cell(one: Asked, number: int, held: int, j: int, run: int) -> str:
+def _cell(matrix: QuestionMatrix, number: int, held: int, j: int, run: int) -> str:
     """A sign that leads to the response it is about."""
-    state, vital = one.states[j][run], one.nuggets[j].vital
+    state, vital = matrix.states[j][run], matrix.nuggets[j].vital
     _, verb, look = STATES[_JUDGED.get(state, state)]
     by = " (guessed)" if state in _JUDGED else " (judged)" if state in "012" else ""
-    told = f"{one.runs[run].run.tag} {verb} nugget {one.nuggets[j].id}{by}"
+    tooltip = f"{matrix.runs[run].run.tag} {verb} nugget {matrix.nuggets[j].id}{by}"
     sign = cell_text(state, vital=vital)
     if state == "-" or run >= held:
-        return element("td", sign, class_=look, title=told)
-    place = _anchor(number, run, one.credits[j][run] or 0)
-    link = element("a", sign, href=f"#{place}", title=told)
+        return element("td", sign, class_=look, title=tooltip)
+    place = _anchor(number, run, matrix.credits[j][run] or 0)
+    link = element("a", sign, href=f"#{place}", title=tooltip)
     return element("td", link, class_=f"{look}{' vital' * (vital and look == 'missed')}")
 
 
@@ -285,12 +293,12 @@ def _anchor(question: int, run: int, response: int) -> str:
     return f"answer-{question}-{run}-{response}"
 
 
-def _responses(one: Asked, number: int, held: int) -> Iterator[str]:
+def _responses(matrix: QuestionMatrix, number: int, held: int) -> Iterator[str]:
     """The responses of each run, folded."""
-    for run, scored in enumerate(one.runs[:held]):
-        if texts := one.texts(scored):
+    for run, scored in enumerate(matrix.runs[:held]):
+        if texts := matrix.texts(scored):
             items = [
-                element("p", _marked(one, text), id=_anchor(number, run, i))
+                element("p", _marked(matrix, text), id=_anchor(number, run, i))
                 for i, text in enumerate(texts)
             ]
             count = f"{len(texts):,} response{'s' * (len(texts) > 1)}"
@@ -298,11 +306,14 @@ def _responses(one: Asked, number: int, held: int) -> Iterator[str]:
             yield element("details", summary, *items, class_="responses")
 
 
-def _marked(one: Asked, text: str) -> str:
+def _marked(matrix: QuestionMatrix, text: str) -> str:
     """A response in which the words that nuggets have too are marked."""
     pieces, end = [], 0
-    for word, found in spoken_for(text, one.nuggets):
-        shown = quote(word.text)
-        pieces += [quote(text[end : word.start]), element("mark", shown) if found else shown]
+    for word, nuggets in words_with_nuggets(text, matrix.nuggets):
+        word_markup = quote(word.text)
+        pieces += [
+            quote(text[end : word.start]),
+            element("mark", word_markup) if nuggets else word_markup,
+        ]
         end = word.end
     return "".join([*pieces, quote(text[end:])])

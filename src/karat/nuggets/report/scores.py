@@ -5,17 +5,191 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from karat.nuggets.report.answers import measure_name, score_answer, score_basis
+from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
-from karat.report.charts.models import Change, Forest, Interval, intervals_figure
-from karat.report.model import Block, Column, Document, Figure, Gallery, Row, Table, signed
-from karat.results import MadeRows
+from karat.nuggets.results.notes import percentage
+from karat.nuggets.results.scoring import score_name
+from karat.report.charts.models import ChartInterval, Forest, ForestChange, intervals_figure
+from karat.report.model import (
+    Block,
+    Column,
+    Document,
+    Figure,
+    Gallery,
+    Row,
+    Table,
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
+    sentence_case,
+)
+from karat.results import LazyRows
+from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.agreements import ModelRow
+    from karat.nuggets.results.changes import NuggetChanges
+    from karat.nuggets.results.evaluation import ModelRow
     from karat.nuggets.results.scoring import DifferenceRow, NuggetScoring, RunRow
+
+
+DIGITS = 3
+MOST_NAMED = 3
+"""Runs that a sentence names; more are counted."""
+
+
+def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
+    """Return which run leads, and whether its lead is decided."""
+    if not scoring.rows or not scoring.nuggets.key.questions:
+        return ()
+    best, name = scoring.rows[scoring.ranked[0]], score_name(scoring)
+    score_text = f"{name} {_score(best, scoring.scale)}"
+    if len(scoring.rows) == 1:
+        parts = [f"{best.run} has {score_text}"]
+        if scoring.scale == "F" and not isnan(best.V):
+            parts.append(f"carries {percentage(best.V)} of the vital nuggets")
+        return (f"{' and '.join(parts)}.",)
+    nearest, *further = scoring.differences
+    rest = _names([row.run for row in further if row.verdict == UNDECIDED])
+    if nearest.delta == 0:
+        also = f"; the lead of {best.run} over {rest} is not decided" if rest else ""
+        score = _score(best, scoring.scale)
+        return (f"{best.run} and {nearest.run} lead with the same {name}, {score}{also}.",)
+    verdict = "is decided" + f"; that over {rest} is not" * bool(rest)
+    if nearest.verdict == UNDECIDED:
+        verdict = "is not decided" + f", nor is that over {rest}" * bool(rest)
+    return (f"{best.run} leads: {score_text}; its lead over {_lead(nearest)} {verdict}.",)
+
+
+def _names(runs: Sequence[str]) -> str:
+    """The names of a few runs, else how many there are."""
+    if len(runs) > MOST_NAMED:
+        return f"{len(runs):,} other runs"
+    return join_names(runs) if runs else ""
+
+
+def _score(row: RunRow, scale: str) -> str:
+    """A run's score, with the interval that allows for wrong guesses where it has a width."""
+    value, low, high = (
+        (row.macro, row.f_low, row.f_high) if scale == "F" else (row.A, row.low, row.high)
+    )
+    text = f"{value:.{DIGITS}f}"
+    if low is None or high is None or high - low < 10**-DIGITS:
+        return text
+    return f"{text} {format_interval(low, high, DIGITS)}"
+
+
+def _lead(row: DifferenceRow) -> str:
+    return f"{row.run} ({_difference_text(-row.delta, _turned(row), row.p)})"
+
+
+def _turned(row: DifferenceRow) -> tuple[float, float] | None:
+    return None if row.low is None or row.high is None else (-row.high, -row.low)
+
+
+def _difference_text(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
+    """A difference with its interval and p, as far as there are any."""
+    interval = f" {format_interval(*ends, DIGITS)}" if ends else ""
+    return f"{format_signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
+
+
+def p_text(p: float) -> str:
+    """Return p in running text."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def score_basis(scoring: NuggetScoring) -> str:
+    """Return what the answer rests on: questions, guesses, intervals and the test."""
+    count = len(scoring.nuggets.key.questions)
+    parts = [f"{format_count(count, 'question')}, {format_count(len(scoring.rows), 'run')}."]
+    best_rows = [scoring.rows[k] for k in scoring.ranked[:2]]
+    parts += _guessed(best_rows)
+    tested = [row for row in scoring.differences if row.p is not None]
+    if tested:
+        parts += _rules([row.low is not None for row in tested], best_rows)
+        count = len(scoring.differences)
+        parts += [f"Each of the {count:,} differences is tested on its own."] if count > 1 else []
+    elif scoring.differences:
+        parts.append("One question is too few for a test.")
+    return " ".join(parts)
+
+
+def _guessed(rows: Sequence[RunRow]) -> list[str]:
+    """The share of nuggets that rest on guesses, the largest of some runs; nothing if it is 0."""
+    most = max((row.guessed for row in rows if not isnan(row.guessed)), default=0.0)
+    share = percentage(most)
+    if len(rows) > 1 and not share.startswith("under"):
+        share = f"up to {most:.0%}"  # an upper bound may be rounded to 100%
+    names = join_names([row.run for row in rows])
+    sentence = f"{share} of the nuggets of {names} rest on a classifier's guesses."
+    return [sentence_case(sentence)] if most else []
+
+
+def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> list[str]:
+    """When differences are decided: those with an interval, and those without."""
+    guesses = any(row.guessed > 0 for row in rows)
+    sentences = [_rule(guesses=guesses)] if any(has_interval) else []
+    return sentences + ([_NO_INTERVAL] if not all(has_interval) else [])
+
+
+_NO_INTERVAL = (
+    "A difference that rests on guesses has no interval, and is not decided, if it is unknown how "
+    "wrong they may be: this classifier needs at least two runs judged on two questions. p takes "
+    "guesses as right."
+)
+
+
+def _rule(*, guesses: bool) -> str:
+    allow = " and allows for wrong guesses" if guesses else ""
+    wrong = ", which takes guesses as right" if guesses else ""
+    return (
+        "A difference is decided where its 95% interval, which is over questions"
+        f"{allow}, excludes zero and p < {SIGNIFICANCE_LEVEL} (paired permutation test{wrong})."
+    )
+
+
+# ---------------------------------------------------------------------------------- two versions
+
+
+def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
+    """Return the vital nuggets that a new version lost and gained, and whether F changed."""
+    old, new = (row.run for row in changes.scoring.rows)
+    counts = {row.change: row for row in changes.counts}
+    lost, gained = counts["lost"], counts["gained"]
+    if not any((lost.vital, lost.okay, gained.vital, gained.okay)):
+        return (f"{new} carries the same nuggets as {old}.",)
+    vital = any(row.vital for row in changes.counts)
+    kind, n_lost, n_gained = (
+        ("vital nugget", lost.vital, gained.vital) if vital else ("nugget", lost.okay, gained.okay)
+    )
+    moved = f"{new} lost {format_count(n_lost, kind)} that {old} carries and gained {n_gained:,}"
+    test = next((n_lost for n_lost in changes.tests if n_lost.questions), None)
+    return (f"{moved}{f': {_moved(test, changes)}' if test else ''}.",)
+
+
+def _moved(test: Significance, changes: NuggetChanges) -> str:
+    name = f"F({changes.scoring.how.beta:g})" if test.score == "F" else test.score
+    ends = None if test.low is None or test.high is None else (test.low, test.high)
+    change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
+    verdict = {"better": "an improvement", "worse": "a loss"}.get(test.verdict)
+    if not test.trials:
+        return f"{change} on one question, too few for a test"
+    return f"{change}: {verdict or 'no decided change'}"
+
+
+def changes_basis(changes: NuggetChanges) -> str:
+    """Return what the answer rests on."""
+    rows = changes.scoring.rows
+    tested = next((candidate for candidate in changes.tests if candidate.questions), None)
+    count = tested.questions if tested else len(changes.questions)
+    parts = [f"{format_count(count, 'question')}.", *_guessed(rows)]
+    if tested and tested.trials:
+        parts += _rules([tested.low is not None], rows)
+    return " ".join(parts)
+
 
 FEW = 12
 """Runs whose table a page does not fold."""
@@ -118,19 +292,7 @@ _POURPRE = (
     number("idf_micro", "idf micro", 3, help="Words weigh their idf."),
     number("idf_macro", "idf macro", 3, help="Words weigh their idf."),
 )
-_INSIDE = "Share of judged runs with official A inside the 95% interval of their guessed A."
-_CLASSIFIERS = (
-    Column("classifier", "Classifier"),
-    Column("guesses", "Guesses", help="Whether this report uses its guesses."),
-    *AGREEMENT,
-    number("covered", "Inside", 3, help=_INSIDE),
-)
 _ENDS = {"f_low", "f_high", "low", "high"}
-_BOTH = (
-    _RUNS[0],
-    _CLASSIFIERS[0],
-    *(replace(c, help="") for c in _RUNS if c.key in {*_ENDS, "micro", "macro", "A", "V", "W"}),
-)
 
 
 def records(rows: Sequence[Any]) -> list[Row]:
@@ -138,56 +300,52 @@ def records(rows: Sequence[Any]) -> list[Row]:
     return [row._asdict() for row in rows]
 
 
-def score_document(found: NuggetScoring, command: str = "") -> Document:
+def score_document(scoring: NuggetScoring, command: str = "") -> Document:
     """Return the report of runs, their answers and, if asked for, every nugget."""
     from karat.nuggets.scores.official import NAME
 
-    words = zip(("pourpre-count", "pourpre-idf"), found.by_words, strict=False)
-    signatures = {NAME: found.signature}
-    key = found.nuggets.key.digest
-    signatures |= {name: f"{how.signature}|key={key}" for name, (how, _) in words}
-    runs, *tables = _tables(found)
-    pictures: list[Block] = [*_forest(found)]
-    if len(found.rows) == 1 or any(row.f_low is not None for row in found.rows):
-        pictures.append(_intervals(found))
-    if found.rows and found.nuggets.key.questions:
-        pictures.insert(1, questions_figure(found))
+    words = zip(("pourpre-count", "pourpre-idf"), scoring.by_words, strict=False)
+    signatures = {NAME: scoring.signature}
+    key = scoring.nuggets.key.digest
+    signatures |= {name: f"{pourpre.signature}|key={key}" for name, (pourpre, _) in words}
+    runs, *tables = _tables(scoring)
+    pictures: list[Block] = [*_forest(scoring)]
+    if len(scoring.rows) == 1 or any(row.f_low is not None for row in scoring.rows):
+        pictures.append(_intervals(scoring))
+    if scoring.rows and scoring.nuggets.key.questions:
+        pictures.insert(1, questions_figure(scoring))
     at = min(1, len(pictures)) if runs.open else len(pictures)
     blocks = [*pictures[:at], runs, *pictures[at:], *tables]
-    told = score_answer(found), score_basis(found)
-    title = f"Nuggets of {found.nuggets.name}"
-    return Document(title, tuple(blocks), command, signatures, found.notes, {}, *told)
+    answer = score_answer(scoring), score_basis(scoring)
+    title = f"Nuggets of {scoring.nuggets.name}"
+    return Document(title, tuple(blocks), command, signatures, scoring.notes, {}, *answer)
 
 
-def _tables(found: NuggetScoring) -> list[Table]:
-    unseen = "Classifiers, on judged runs left out of their training"
-    both = [{**row._asdict(), "classifier": name} for name, row in found.side_by_side]
-    runs = tuple(replace(c, detail=c.key not in _FIRST) for c in without_ends(_RUNS, found.rows))
-    behind = records(found.differences)
-    best = f"Differences from {found.differences[0].best}" if behind else ""
+def _tables(scoring: NuggetScoring) -> list[Table]:
+    runs = tuple(replace(c, detail=c.key not in _FIRST) for c in without_ends(_RUNS, scoring.rows))
+    differences = records(scoring.differences)
+    best = f"Differences from {scoring.differences[0].best}" if differences else ""
     tables = [
-        Table("rows", "Runs", runs, records(found.rows), open=len(found.rows) <= FEW),
-        Table("differences", best, _DIFFERENCES, behind),
-        Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, records(found.pourpre)),
-        Table("classifiers", unseen, _CLASSIFIERS, records(found.classifiers)),
-        Table("side_by_side", "Both classifiers side by side", _BOTH, both, group="run"),
-        models_table(found.models, MODELS),
-        Table("questions", "Questions", _QUESTIONS, records(found.questions), group="run"),
+        Table("rows", "Runs", runs, records(scoring.rows), open=len(scoring.rows) <= FEW),
+        Table("differences", best, _DIFFERENCES, differences),
+        Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, records(scoring.pourpre)),
+        models_table(scoring.models, MODELS),
+        Table("questions", "Questions", _QUESTIONS, records(scoring.questions), group="run"),
     ]
-    if found.details:
-        columns = without_p(_NUGGETS, any_guessed=any(row.guessed > 0 for row in found.rows))
-        tables.append(Table("nuggets", "Nuggets", columns, _nuggets(found), group="heading"))
+    if scoring.details:
+        columns = without_p(_NUGGETS, any_guessed=any(row.guessed > 0 for row in scoring.rows))
+        tables.append(Table("nuggets", "Nuggets", columns, _nuggets(scoring), group="heading"))
     return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
-def _forest(found: NuggetScoring) -> list[Gallery]:
+def _forest(scoring: NuggetScoring) -> list[Gallery]:
     """The runs that are nearest to the best one, as differences from it."""
-    changes = [_change(row) for row in found.differences[:MOST_DRAWN]]
+    changes = [_change(row) for row in scoring.differences[:MOST_DRAWN]]
     if not changes:
         return []
-    best, name = found.differences[0].best, measure_name(found)
-    left = len(found.differences) - len(changes)
-    more = f" The {len(changes)} nearest of {len(found.differences)} runs." if left else ""
+    best, name = scoring.differences[0].best, score_name(scoring)
+    left = len(scoring.differences) - len(changes)
+    more = f" The {len(changes)} nearest of {len(scoring.differences)} runs." if left else ""
     caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
     title = f"Runs by {name}"
     return [
@@ -195,29 +353,32 @@ def _forest(found: NuggetScoring) -> list[Gallery]:
     ]
 
 
-def _intervals(found: NuggetScoring) -> Figure:
+def _intervals(scoring: NuggetScoring) -> Figure:
     """F of the runs, the best first."""
-    rows = (found.rows[k] for k in found.ranked)
-    items = (Interval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    rows = (scoring.rows[k] for k in scoring.ranked)
+    items = (ChartInterval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
 
 
-def _change(row: DifferenceRow) -> Change:
+def _change(row: DifferenceRow) -> ForestChange:
     low, high = (float("nan") if end is None else end for end in (row.low, row.high))
-    return Change(row.run, row.delta, low, high, signed(row.delta, 3), row.verdict)
+    return ForestChange(row.run, row.delta, low, high, format_signed(row.delta, 3), row.verdict)
 
 
-def _nuggets(found: NuggetScoring) -> Sequence[Row]:
+def _nuggets(scoring: NuggetScoring) -> Sequence[Row]:
     """The decision on every nugget; made when somebody looks, as pages do not."""
-    questions = found.nuggets.key.questions.items()
+    questions = scoring.nuggets.key.questions.items()
     texts = {id: f"{id}: {question.text}" if question.text else id for id, question in questions}
 
     def row(number: int) -> Row:
-        one = found.decisions[number]
-        return {**one._asdict(), "heading": f"{one.run}, question {texts[one.question]}"}
+        decision = scoring.decisions[number]
+        return {
+            **decision._asdict(),
+            "heading": f"{decision.run}, question {texts[decision.question]}",
+        }
 
-    count = len(found.rows) * sum(len(question.nuggets) for _, question in questions)
-    return MadeRows([(count, row)])
+    count = len(scoring.rows) * sum(len(question.nuggets) for _, question in questions)
+    return LazyRows([(count, row)])
 
 
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.results.paired import Significance, paired_significance
+from karat.nuggets.prediction.intervals import Significance, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
@@ -45,8 +45,8 @@ class ChangeRow(NamedTuple):
     @property
     def by(self) -> str:
         """The weaker of the two sources."""
-        found = self.old_by, self.new_by
-        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in found)
+        sources = self.old_by, self.new_by
+        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in sources)
 
 
 class CountRow(NamedTuple):
@@ -79,9 +79,8 @@ class _Side(NamedTuple):
 
 _UNSURE = {
     NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
-    'it ("nothing" decides): karat nuggets judge asks about them',
-    GUESS: "rest on guesses, which may be wrong and which p takes for right: karat nuggets judge "
-    "asks about them",
+    'it ("nothing" decides)',
+    GUESS: "rest on guesses, which may be wrong and which p takes for right",
 }
 
 
@@ -98,15 +97,17 @@ class NuggetChanges(Result):
     @cached_property
     def all(self) -> tuple[ChangeRow, ...]:
         """Every nugget, in the order of the key."""
-        found, both = [], self.scoring.scored
+        rows, both = [], self.scoring.scored
         for id, question in self.scoring.nuggets.key.questions.items():
-            credits = [one.decided[id].credit(self.scoring.how.strict) for one in both]
+            credits = [
+                scored_run.decided[id].credit(self.scoring.how.strict) for scored_run in both
+            ]
             for j, (nugget, *at) in enumerate(zip(question.nuggets, *credits, strict=True)):
                 old, new = (
                     self._side(version, id, j, credit)
                     for version, credit in zip(both, at, strict=True)
                 )
-                found.append(
+                rows.append(
                     ChangeRow(
                         change=_KINDS[at[0] is not None, at[1] is not None],
                         question=id,
@@ -121,7 +122,7 @@ class NuggetChanges(Result):
                         new_p=new.p,
                     )
                 )
-        return tuple(found)
+        return tuple(rows)
 
     def _side(self, version: ScoredRun, question: str, nugget: int, credit: int | None) -> _Side:
         """Return a nugget in one version."""
@@ -133,21 +134,21 @@ class NuggetChanges(Result):
     @property
     def rows(self) -> tuple[ChangeRow, ...]:
         """Nuggets gained, then those lost; with `everything` also those kept and missed."""
-        shown = KINDS if self.everything else (GAINED, LOST)
-        return tuple(row for kind in shown for row in self.all if row.change == kind)
+        kinds = KINDS if self.everything else (GAINED, LOST)
+        return tuple(row for kind in kinds for row in self.all if row.change == kind)
 
     @property
     def counts(self) -> tuple[CountRow, ...]:
         """Numbers of nuggets gained, lost, kept and missed."""
         kinds = [(row.change, row.importance) for row in self.all]
         return tuple(
-            CountRow(kind, *(kinds.count((kind, how)) for how in ("vital", "okay")))
+            CountRow(kind, *(kinds.count((kind, importance)) for importance in ("vital", "okay")))
             for kind in KINDS
         )
 
     def differences(self, score: str = "F") -> dict[str, tuple[float, float]]:
         """Return the old and the new score, F or A, V, W, of each question that has it."""
-        before, after = (one.by_question(score) for one in self.scoring.scored)
+        before, after = (version.by_question(score) for version in self.scoring.scored)
         return {id: (old, after[id]) for id, old in before.items()}
 
     @property
@@ -183,19 +184,19 @@ class NuggetChanges(Result):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """The tests in words, what the changes rest on, and remarks on both versions."""
-        changed = [one for one in self.all if one.change in (GAINED, LOST)]
-        counts = {by: sum(one.by == by for one in changed) for by in _UNSURE}
+        changed = [row for row in self.all if row.change in (GAINED, LOST)]
+        counts = {by: sum(row.by == by for row in changed) for by in _UNSURE}
         changes = f"of {len(changed):,} changes"
         unsure = [f"{count:,} {changes} {_UNSURE[by]}." for by, count in counts.items() if count]
         skipped = about_skipped(self.scoring.scored[1].official.skipped)
-        told = dict.fromkeys([*self.remarks, *self.scoring.about_guesses])
-        return (*map(str, self.tests), *unsure, *skipped, *told)
+        remarks = dict.fromkeys([*self.remarks, *self.scoring.about_guesses])
+        return (*map(str, self.tests), *unsure, *skipped, *remarks)
 
 
 def diff_nuggets(
     old: NuggetSet | GivenPath,
     new: NuggetSet | GivenPath,
-    how: Official | None = None,
+    official: Official | None = None,
     *,
     names: Sequence[str] = ("old", "new"),
     guess: bool = True,
@@ -211,26 +212,30 @@ def diff_nuggets(
         old, new: sets with the same key and one run each; the judgements are those of `old`.
         names: names of the versions if their runs have the same tag.
         everything: also list nuggets that both or neither version has.
-        how, guess, classifier, corrected, general: as for `score_nuggets`.
+        official, guess, classifier, corrected, general: as for `score_nuggets`.
         progress: function that is called with the progress.
     """
     old, new = as_nuggets(old, progress), as_nuggets(new, progress)
-    for name, one in zip(names, (old, new), strict=True):
-        if len(one.runs) != 1:
-            some = ", ".join([*one.runs][:5]) + (", …" if len(one.runs) > 5 else "")
+    for name, nuggets in zip(names, (old, new), strict=True):
+        if len(nuggets.runs) != 1:
+            tags_text = ", ".join([*nuggets.runs][:5]) + (", …" if len(nuggets.runs) > 5 else "")
             raise InputError(
-                f"{name} holds {len(one.runs)} runs{f' ({some})' if some else ''}, expected one: "
-                "give each its own file, or name tags of runs that come with the key"
+                f"{name} holds {len(nuggets.runs)} runs{f' ({tags_text})' if tags_text else ''}, "
+                "expected one: give each its own file, or name tags of runs that come with the key"
             )
-    given = [*old.runs.values(), *new.runs.values()]
+    versions = [*old.runs.values(), *new.runs.values()]
     if names[0] == names[1]:
         names = f"{names[0]} (old)", f"{names[1]} (new)"
-    same = given[0].tag == given[1].tag
-    runs = [replace(run, tag=n) if same else run for run, n in zip(given, names, strict=True)]
+    same_tag = versions[0].tag == versions[1].tag
+    runs = [
+        replace(run, tag=n) if same_tag else run for run, n in zip(versions, names, strict=True)
+    ]
     both = replace(old, runs={run.tag: run for run in runs})
-    tags = {run.tag: judged.tag for run, judged in zip(runs, given, strict=True)}
+    tags = {run.tag: judged.tag for run, judged in zip(runs, versions, strict=True)}
     scores: dict[str, Any] = {"corrected": corrected, "general": general, "judged_as": tags}
     guesses: dict[str, Any] = {"guess": guess, "classifier": classifier}
-    done = score_nuggets(both, how, **guesses, **scores, progress=progress)
-    told = tuple(note for one in (old, new) for note in remarks(one, corrected=corrected))
-    return NuggetChanges(done, everything, told)
+    done = score_nuggets(both, official, **guesses, **scores, progress=progress)
+    all_remarks = tuple(
+        note for nuggets in (old, new) for note in remarks(nuggets, corrected=corrected)
+    )
+    return NuggetChanges(done, everything, all_remarks)

@@ -2,20 +2,127 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
+from karat.arrays import Floats, np
+from karat.errors import InputError
+from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import Reading
+from karat.meta.judge_agreement import JudgeAgreement, agreement_of
 from karat.nuggets.formats.loading import LISTER, read_nuggets, set_name
-from karat.nuggets.sets.census import Bin, Census, census, difficulty
-from karat.nuggets.sets.draft import NuggetDraft
-from karat.nuggets.sets.judgements import UNNAMED
-from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.voting import HALF
+from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements, PairKey
+from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.stats.judges import JudgeTable, cohen_kappa, judge_table
+
+
+class CensusMean(NamedTuple):
+    """A mean and how sure it is: half the 95% interval, 1.96 standard errors; NaN of one value."""
+
+    mean: float
+    half: float
+
+
+class Census(NamedTuple):
+    """The paper's Table 1: means with half their 95% intervals, 1.96 standard errors."""
+
+    name: str
+    questions: int
+    vital: int
+    okay: int
+    nuggets: float
+    """Nuggets of a question."""
+    nuggets_half: float
+    runs: int
+    responses: float
+    """Responses of a run."""
+    responses_half: float
+    answers: float
+    """Responses of a run to a question."""
+    answers_half: float
+    judgements: int
+    judged: float
+    """The share of pairs of response and nugget that were judged."""
+
+
+class DifficultyBin(NamedTuple):
+    """Nuggets that at least `low` and at most `high` runs found."""
+
+    low: int
+    high: int
+    nuggets: int
+    share: float
+
+    @property
+    def label(self) -> str:
+        """`3-4`, or `3` where that is all."""
+        return str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
+
+
+def census(nuggets: NuggetSet) -> Census:
+    """Counts of questions, nuggets, runs and responses."""
+    judged_pairs = nuggets.judgements.known
+    questions = nuggets.key.questions.values()
+    vital = sum(len(question.vital) for question in questions)
+    runs = nuggets.runs.values()
+    counts = [[len(run.responses(id)) for id in nuggets.key.questions] for run in runs]
+    sizes = [len(question.nuggets) for question in questions]
+    pairs = sum(size * row[i] for row in counts for i, size in enumerate(sizes))
+    judged = sum(
+        (id, nugget.id, response.normal) in judged_pairs
+        for run in runs
+        for id, question in nuggets.key.questions.items()
+        for response in run.responses(id)
+        for nugget in question.nuggets
+    )
+    cells: list[Any] = [len(sizes), vital, sum(sizes) - vital, *mean_interval(sizes), len(counts)]
+    cells += mean_interval([sum(row) for row in counts])
+    cells += mean_interval([n for row in counts for n in row])
+    cells += [len(nuggets.judgements.rows), judged / pairs if pairs else math.nan]
+    return Census(nuggets.name, *cells)
+
+
+def mean_interval(values: Sequence[float]) -> CensusMean:
+    """Return the mean of some values, and 1.96 s / sqrt(n)."""
+    n = len(values)
+    if not n:
+        return CensusMean(math.nan, math.nan)
+    mean = math.fsum(values) / n
+    if n == 1:
+        return CensusMean(mean, math.nan)
+    variance = math.fsum(d * d for d in (value - mean for value in values)) / (n - 1)
+    return CensusMean(mean, 1.96 * math.sqrt(variance / n))
+
+
+def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
+    """For each nugget, by question and id, how many runs were judged to carry it, if in part."""
+    judged_pairs = nuggets.judgements.known
+    counts = {(id, n.id): 0 for id, q in nuggets.key.questions.items() for n in q.nuggets}
+    for run in nuggets.runs.values():
+        for id, question in nuggets.key.questions.items():
+            texts = [response.normal for response in run.responses(id)]
+            for nugget in question.nuggets:
+                counts[id, nugget.id] += any(
+                    judged_pairs.get((id, nugget.id, text)) for text in texts
+                )
+    return counts
+
+
+def difficulty(nuggets: NuggetSet) -> list[DifficultyBin]:
+    """Nuggets by the number of runs that found them: 0, 1, 2, 3-4, 5-8 and so on."""
+    counts = list(finders(nuggets).values())
+    edges, high = [(0, 0)], 1
+    while edges[-1][1] < len(nuggets.runs):
+        edges.append((edges[-1][1] + 1, min(high, len(nuggets.runs))))
+        high *= 2
+    inside = [sum(low <= count <= top for count in counts) for low, top in edges]
+    return [DifficultyBin(*ends, n, n / len(counts)) for ends, n in zip(edges, inside, strict=True)]
 
 
 class ContradictionRow(NamedTuple):
@@ -57,18 +164,18 @@ class NuggetContents(Result):
         return (census(self.nuggets),) if self.nuggets else ()
 
     @property
-    def difficulty(self) -> tuple[Bin, ...]:
+    def difficulty(self) -> tuple[DifficultyBin, ...]:
         """The paper's Figure 4: nuggets by the number of runs that were judged to carry them."""
-        found = self.nuggets
-        known = found and found.runs and found.judgements.deciding
-        return tuple(difficulty(found)) if found and known else ()
+        nuggets = self.nuggets
+        is_judged = nuggets and nuggets.runs and nuggets.judgements.deciding
+        return tuple(difficulty(nuggets)) if nuggets and is_judged else ()
 
     @property
     def contradictions(self) -> tuple[ContradictionRow, ...]:
         """Judgements of one judge about the same words that differ."""
         return tuple(
-            ContradictionRow(*one[:2], one.value, one.place, other.value, other.place)
-            for one, other in (self.nuggets.judgements.contradictions if self.nuggets else ())
+            ContradictionRow(*first[:2], first.value, first.place, second.value, second.place)
+            for first, second in (self.nuggets.judgements.contradictions if self.nuggets else ())
         )
 
     @property
@@ -76,13 +183,13 @@ class NuggetContents(Result):
         """Pairs of response and nugget on which judges contradict each other."""
         return tuple(
             DisputeRow(
-                *one.rows[0][:2],
-                ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in one.rows),
-                one.value,
-                "tie" if one.tie else "",
-                "; ".join(row.place for row in one.rows if row.place),
+                *dispute.rows[0][:2],
+                ", ".join(f"{row.judge or UNNAMED} {row.value:g}" for row in dispute.rows),
+                dispute.value,
+                "tie" if dispute.tie else "",
+                "; ".join(row.place for row in dispute.rows if row.place),
             )
-            for one in (self.nuggets.judgements.disputes if self.nuggets else ())
+            for dispute in (self.nuggets.judgements.disputes if self.nuggets else ())
         )
 
     @property
@@ -112,7 +219,129 @@ def describe_nuggets(
         return NuggetContents(nuggets.name, nuggets, settings={"ties": nuggets.judgements.ties})
     reading = Reading(progress, LISTER)
     draft = NuggetDraft(set_name(nuggets), reading, skip_unknown, model_judges, ties)
-    found = reading.attempt(lambda: read_nuggets(nuggets, runs, judgements, draft))
+    nugget_set = reading.attempt(lambda: read_nuggets(nuggets, runs, judgements, draft))
     count = len(reading.problems) + reading.more
-    asked = {"skip_unknown": skip_unknown, "model_judges": tuple(model_judges), "ties": ties}
-    return NuggetContents(os.fspath(nuggets), found, tuple(reading.all()), count, asked)
+    settings = {"skip_unknown": skip_unknown, "model_judges": tuple(model_judges), "ties": ties}
+    return NuggetContents(os.fspath(nuggets), nugget_set, tuple(reading.all()), count, settings)
+
+
+class JudgeKappa(NamedTuple):
+    """One judge against the majority of the others and against what was adjudicated.
+
+    Labels say carried (if in part) or not; kappa is Cohen's.
+    """
+
+    judge: str
+    kind: str
+    labels: int
+    carried: float
+    """The share of labels that say carried."""
+    others_units: int
+    others_equal: float
+    others_kappa: float
+    adjudicated_units: int
+    adjudicated_equal: float
+    adjudicated_kappa: float
+
+
+class PairKappa(NamedTuple):
+    """Two judges on the pairs of response and nugget that both labelled."""
+
+    first: str
+    second: str
+    units: int
+    equal: float
+    kappa: float
+    note: str
+
+
+@dataclass(frozen=True, repr=False)
+class NuggetJudgeAgreement(JudgeAgreement):
+    """Agreement of the judges of a nugget set; `kappa` by judge and `pairs` of judges."""
+
+    kappa: tuple[JudgeKappa, ...] = ()
+    pairs: tuple[PairKappa, ...] = ()
+
+
+def nugget_judge_agreement(
+    nuggets: NuggetSet, controls: Sequence[str] = ()
+) -> NuggetJudgeAgreement:
+    """Return how far the judges of nuggets agree; the judgements of some runs may be left out."""
+    for tag in controls:
+        nuggets.run(tag)
+    judge_labels = _labels(nuggets.judgements, controls)
+    if not judge_labels.table.judges:
+        found_only = "found only what was adjudicated, " if nuggets.judgements.rows else ""
+        raise InputError(
+            f"{nuggets.name}: {found_only}expected judgements of judges; name some with "
+            "--judgements"
+        )
+    base = agreement_of(
+        nuggets.name, [("nuggets", judge_labels.table, judge_labels.runs)], controls
+    )
+    kappa = tuple(_judge(judge_labels, k) for k in range(len(judge_labels.table.judges)))
+    labels = zip(judge_labels.table.judges, map(_carried, judge_labels.table.values), strict=True)
+    both = [(a, b, cohen_kappa(x, y)) for (a, x), (b, y) in combinations(labels, 2)]
+    pairs = tuple(
+        PairKappa(a, b, kappa_value.units, kappa_value.equal, kappa_value.value, kappa_value.reason)
+        for a, b, kappa_value in both
+    )
+    notes = (*base.notes, *remarks(nuggets))
+    return NuggetJudgeAgreement(
+        base.name, base.rows, base.judges, notes, base.settings, kappa=kappa, pairs=pairs
+    )
+
+
+class _Labels(NamedTuple):
+    """The labels of judges for pairs of response and nugget, known by the response's words."""
+
+    table: JudgeTable
+    """Without what was adjudicated."""
+    runs: tuple[str, ...]
+    """The first run in which each pair was judged."""
+    kinds: dict[str, str]
+    adjudicated: Floats
+    """The adjudicated value of each pair, or NaN."""
+
+
+def _labels(judgements: Judgements, out: Sequence[str]) -> _Labels:
+    """Return all labels but those of some runs; of a judge's for one pair the most favourable."""
+    values: dict[tuple[str, PairKey], float] = {}
+    runs: dict[PairKey, str] = {}
+    settled: dict[PairKey, float] = {}
+    kinds: dict[str, str] = {}
+    for row in judgements.rows:
+        words, name = row.words, row.judge or UNNAMED
+        if row.run in out:
+            continue
+        if row.kind == ADJUDICATED:
+            settled[words] = max(row.value, settled.get(words, 0.0))
+            continue
+        kinds.setdefault(name, row.kind or PERSON)
+        runs.setdefault(words, row.run)
+        values[name, words] = max(row.value, values.get((name, words), 0.0))
+    units, names = [words for _, words in values], [name for name, _ in values]
+    table = judge_table(units, names, list(values.values()))
+    adjudicated = np.array([settled.get(words, np.nan) for words in table.units], dtype=np.float64)
+    return _Labels(table, tuple(runs[words] for words in table.units), kinds, adjudicated)
+
+
+def _carried(values: Floats) -> Floats:
+    return np.where(np.isnan(values), np.nan, (values > 0).astype(np.float64))
+
+
+def _judge(found: _Labels, k: int) -> JudgeKappa:
+    name, carried_labels = found.table.judges[k], _carried(found.table.values[k])
+    rest = np.delete(found.table.values, k, axis=0)
+    yes, no = (rest > 0).sum(axis=0), (rest == 0).sum(axis=0)
+    with_others = cohen_kappa(
+        carried_labels, np.where(yes == no, np.nan, (yes > no).astype(np.float64))
+    )
+    settled = cohen_kappa(carried_labels, _carried(found.adjudicated))
+    agreed: list[Any] = [
+        v
+        for agreement in (with_others, settled)
+        for v in (agreement.units, agreement.equal, agreement.value)
+    ]
+    labels, carried = int((~np.isnan(carried_labels)).sum()), float(np.nanmean(carried_labels))
+    return JudgeKappa(name, found.kinds[name], labels, carried, *agreed)

@@ -11,19 +11,80 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.guess.agreement import JudgementAgreement, ScoreAgreement, Swap
-from karat.nuggets.guess.classifiers import parse_classifier
-from karat.nuggets.guess.evaluation import Evaluation, evaluate, judged_pool, official_labels
-from karat.nuggets.guess.folds import with_institutions
-from karat.nuggets.guess.official_scores import RunF, TauPoint
-from karat.nuggets.guess.paper.classifier import Paper
-from karat.nuggets.guess.paper.tuning import ModelTrial, Tuning, tune_all
-from karat.nuggets.results.agreements import ModelRow, SettingRow, model_rows, setting_rows
-from karat.nuggets.results.guess_notes import about_idf
+from karat.nuggets.prediction.evaluation import Evaluation, evaluate, judged_pool, official_labels
+from karat.nuggets.prediction.official_scores import (
+    JudgementAgreement,
+    RunF,
+    ScoreAgreement,
+    Swap,
+    TauPoint,
+)
+from karat.nuggets.prediction.paper import Paper
+from karat.nuggets.prediction.pool import AssessorAgreement, with_institutions
+from karat.nuggets.prediction.predictions import parse_classifier
+from karat.nuggets.prediction.thresholds import MODELS, ThresholdModel, likeliest_model
+from karat.nuggets.prediction.tuning import ModelTrial, Trial, Tuning, tune_all
+from karat.nuggets.results.notes import about_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.significance import UNDECIDED, interval_verdict
+
+
+class SettingRow(NamedTuple):
+    """A setting of the paper's classifier, cross-validated."""
+
+    stem: str
+    n: int
+    weight: str
+    stop: str
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+    threshold: float
+
+
+class ModelRow(NamedTuple):
+    """A threshold model: log10 P(Data|Model), and its agreement if it was tried."""
+
+    model: str
+    name: str
+    log10: float
+    likeliest: bool
+    precision: float | None = None
+    recall: float | None = None
+    f: float | None = None
+    tau_b: float | None = None
+    r_squared: float | None = None
+    rmse: float | None = None
+
+
+def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
+    """Return the settings of the paper's classifier, the best F first."""
+    return tuple(
+        SettingRow(rule.stem, rule.n, rule.weight, rule.stop, *trial.agreement, trial.threshold)
+        for trial in sorted(trials, key=lambda trial: -trial.agreement.f)
+        for rule in [trial.classifier]
+    )
+
+
+def model_rows(
+    models: Sequence[ThresholdModel], agreements: Sequence[AssessorAgreement | None] = ()
+) -> tuple[ModelRow, ...]:
+    """Return the paper's Table 4, with the agreement of each model that was tried."""
+    if not models:
+        return ()
+    first, agreed = likeliest_model(models), agreements or [None] * len(models)
+    return tuple(
+        ModelRow(
+            model.name, MODELS[model.name], model.log10, model.name == first, *(agreement or ())
+        )
+        for model, agreement in zip(models, agreed, strict=True)
+    )
+
 
 _BY = {
     "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
@@ -108,7 +169,7 @@ class _CrossValidated(Result):
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models for the best setting."""
         tried: Sequence[ModelTrial] = self.found.models
-        return model_rows([one.model for one in tried], [one.agreement for one in tried])
+        return model_rows([trial.model for trial in tried], [trial.agreement for trial in tried])
 
     @property
     def _judgements(self) -> list[str]:
@@ -134,19 +195,19 @@ class NuggetTuning(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        found, how, no_own = self.found, self.found.how.shown_whole, ""
-        if found.by == "question":
+        tuning, best_setting, no_own = self.found, self.found.how.shown_whole, ""
+        if tuning.by == "question":
             no_own = "; nuggets of a question that is left out have only the global threshold"
-        several = "; ".join(", ".join(house) for house in found.left_out if len(house) > 1)
-        houses = f"{len(found.left_out)} institutions{'; together: ' * bool(several)}{several}."
+        several = "; ".join(", ".join(house) for house in tuning.left_out if len(house) > 1)
+        houses = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
         return (
-            f"Cross-validated: {_BY[found.by]}.",
-            *([houses] if found.left_out else []),
+            f"Cross-validated: {_BY[tuning.by]}.",
+            *([houses] if tuning.left_out else []),
             "Each setting has one threshold, with the best F on the other folds; runs are scored "
-            f"from decisions. Threshold models are those of {how}; runs are scored from "
+            f"from decisions. Threshold models are those of {best_setting}; runs are scored from "
             f"probabilities{no_own}.",
             *self._judgements,
-            about_idf(found.idf),
+            about_idf(tuning.idf),
         )
 
 
@@ -159,18 +220,20 @@ class NuggetEvaluation(_CrossValidated):
     @cached_property
     def rows(self) -> tuple[EvaluationRow, ...]:
         """Classifiers first, then baselines, which decide nothing about single nuggets."""
-        found, (model, likely, _) = self.found, self.found.likeliest
+        evaluation, (model, likely, _) = self.found, self.found.likeliest
         names = "calibrated classifier", "paper's classifier"
-        same = f"the same, threshold model {model.name} (likeliest)"
+        model_name = f"the same, threshold model {model.name} (likeliest)"
         return (
-            EvaluationRow(names[0], *found.calibrated.agreement),
-            EvaluationRow(f"{names[1]}, {found.best.classifier.shown}", *found.best.agreement),
-            *([EvaluationRow(same, *likely)] if likely else []),
+            EvaluationRow(names[0], *evaluation.calibrated.agreement),
+            EvaluationRow(
+                f"{names[1]}, {evaluation.best.classifier.shown}", *evaluation.best.agreement
+            ),
+            *([EvaluationRow(model_name, *likely)] if likely else []),
             *(
                 EvaluationRow(f"{name}, {_ALONE}", *agreed[:3])
-                for name, agreed in zip(names, found.alone or (), strict=False)
+                for name, agreed in zip(names, evaluation.alone or (), strict=False)
             ),
-            *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in found.baselines),
+            *(EvaluationRow(b.name, None, None, None, *b[1:]) for b in evaluation.baselines),
         )
 
     @property
@@ -196,10 +259,15 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def runs(self) -> tuple[RunPoint, ...]:
         """Official and guessed scores of runs."""
-        found = self.found
+        evaluation = self.found
         return tuple(
-            RunPoint(tag, official, found.guessed[tag], *(found.intervals[tag] or (None,) * 3)[1:])
-            for tag, official in found.official.items()
+            RunPoint(
+                tag,
+                official,
+                evaluation.guessed[tag],
+                *(evaluation.intervals[tag] or (None,) * 3)[1:],
+            )
+            for tag, official in evaluation.official.items()
         )
 
     @property
@@ -240,44 +308,48 @@ class NuggetEvaluation(_CrossValidated):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how numbers were made."""
-        found = self.found
-        known = [
-            f"{100 * found.known:.1f}% of the pairs are known: an identical response was judged in "
-            f"another fold, and that judgement counts. Rows of {_ALONE} are about the other pairs."
+        evaluation = self.found
+        known_note = [
+            f"{100 * evaluation.known:.1f}% of the pairs are known: an identical response was "
+            f"judged in another fold, and that judgement counts. Rows of {_ALONE} are about the "
+            "other pairs."
         ]
         return (
-            f"Cross-validated: {_BY[found.by]}.",
-            f"Chosen by F in this cross-validation: {winners(found)}.",
-            *(known if found.alone is not None else []),
+            f"Cross-validated: {_BY[evaluation.by]}.",
+            f"Chosen by F in this cross-validation: {winners(evaluation)}.",
+            *(known_note if evaluation.alone is not None else []),
             *_ON_F,
             *self._judgements,
-            about_idf(found.idf),
-            *found.notes,
+            about_idf(evaluation.idf),
         )
 
 
 def runs_outside(rows: Sequence[RunPoint | RunF]) -> tuple[int, int] | None:
     """Return how many official scores lie outside their intervals, and how many have one."""
     ends = [(row.low, row.official, row.high) for row in rows]
-    known = [
+    intervals = [
         (low, score, high) for low, score, high in ends if low is not None and high is not None
     ]
-    missed = sum(not low <= score <= high for low, score, high in known)
-    return (missed, len(known)) if known else None
+    missed = sum(not low <= score <= high for low, score, high in intervals)
+    return (missed, len(intervals)) if intervals else None
 
 
-def winners(found: Evaluation) -> str:
+def winners(evaluation: Evaluation) -> str:
     """Return which classifier has the best F, or which share it."""
-    model, likely, _ = found.likeliest
-    ways = {"best of 24 settings": found.best.agreement.f}
+    model, likely, _ = evaluation.likeliest
+    methods = {"best of 24 settings": evaluation.best.agreement.f}
     if likely is not None:
-        ways[f"threshold model {model.name}"] = likely.f
-    calibrated, paper = found.calibrated.agreement.f, max(ways.values())
+        methods[f"threshold model {model.name}"] = likely.f
+    calibrated, paper = evaluation.calibrated.agreement.f, max(methods.values())
     if calibrated > paper:
         return "the calibrated classifier"
-    best = " or ".join(way for way, f in ways.items() if f == paper)
-    named = f"the paper's classifier, {best}"
-    return named if paper > calibrated else f"none; the calibrated one and {named}, have the same F"
+    best = " or ".join(method for method, f in methods.items() if f == paper)
+    paper_text = f"the paper's classifier, {best}"
+    return (
+        paper_text
+        if paper > calibrated
+        else f"none; the calibrated one and {paper_text}, have the same F"
+    )
 
 
 def evaluate_nuggets(
@@ -289,7 +361,6 @@ def evaluate_nuggets(
     institution: str | None = None,
     corrected: bool = False,
     strict: bool = False,
-    cosine: str | None = None,
     progress: Progress = silent,
 ) -> NuggetEvaluation:
     """Compare classifiers, Pourpre and ROUGE with the assessors of a judged set.
@@ -304,15 +375,14 @@ def evaluate_nuggets(
         institution: regular expression that finds the institution in the tag of a run.
         corrected: apply each judgement to identical responses of all runs.
         strict: count partial support as no support.
-        cosine: embedding model whose cosines are evidence for the calibrated classifier.
         progress: function that is called with the progress.
     """
     nuggets, paper = as_nuggets(nuggets, progress), _paper(classifier)
     housed = with_institutions(nuggets, institution)
-    asked = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
-    how = {"corrected": corrected, "strict": strict}
-    found = evaluate(housed, by, beta, progress, paper=paper, cosine=cosine, **how)
-    return NuggetEvaluation(nuggets.name, {**asked, **how, "cosine": cosine}, found)
+    settings = {"leave_out": by, "beta": beta, "classifier": str(paper), "institution": institution}
+    labels = {"corrected": corrected, "strict": strict}
+    evaluation = evaluate(housed, by, beta, progress, paper=paper, **labels)
+    return NuggetEvaluation(nuggets.name, {**settings, **labels}, evaluation)
 
 
 def tune_nuggets(
@@ -335,13 +405,15 @@ def tune_nuggets(
     pool, labels = judged_pool(with_institutions(nuggets, institution), strict=strict)
     official = official_labels(pool, labels, nuggets.judgements, corrected, strict)
     paper = _paper(classifier)
-    found = tune_all(pool, labels, by, paper, progress, official)
-    asked = {"leave_out": by, "classifier": str(paper), "institution": institution}
-    return NuggetTuning(nuggets.name, {**asked, "corrected": corrected, "strict": strict}, found)
+    tuning = tune_all(pool, labels, by, paper, progress, official)
+    settings = {"leave_out": by, "classifier": str(paper), "institution": institution}
+    return NuggetTuning(
+        nuggets.name, {**settings, "corrected": corrected, "strict": strict}, tuning
+    )
 
 
 def _paper(classifier: Paper | str) -> Paper:
-    found = parse_classifier(classifier)
-    if isinstance(found, Paper):
-        return found
+    parsed = parse_classifier(classifier)
+    if isinstance(parsed, Paper):
+        return parsed
     raise InputError(f"classifier={classifier}: expected paper, with settings that trials share")

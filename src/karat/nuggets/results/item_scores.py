@@ -12,7 +12,7 @@ from typing import Any
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
-from karat.gating.items import ItemScores, ItemText, Measured, digest
+from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.nuggets.formats.loading import open_runs
 from karat.nuggets.results.scoring import NuggetScoring, score_nuggets
 from karat.nuggets.scores.official import Official
@@ -58,7 +58,7 @@ def read_questions(
     model_judges: Sequence[str] | None = None,
     ties: str | None = None,
     skip_unknown: bool | None = None,
-    how: Official | None = None,
+    official: Official | None = None,
     guess: bool = True,
     classifier: NamedSettings | str | None = None,
     corrected: bool = True,
@@ -74,15 +74,15 @@ def read_questions(
     names = [measures] if isinstance(measures, str) else list(measures or ("f",))
     for name in names:
         if name not in MEASURES:
-            known = f"expected one of {', '.join(MEASURES)}"
-            raise InputError(f"measure {quoted(str(name))} of nuggets: {known}")
+            expected = f"expected one of {', '.join(MEASURES)}"
+            raise InputError(f"measure {quoted(str(name))} of nuggets: {expected}")
     reading = {"judgements": judgements, "model_judges": model_judges, "ties": ties}
-    asked = {**reading, "skip_unknown": skip_unknown}
-    given = {name: value for name, value in asked.items() if value is not None}
-    found = _opened(run, key, guess, given, progress)
+    options = {**reading, "skip_unknown": skip_unknown}
+    inputs = {name: value for name, value in options.items() if value is not None}
+    nuggets = _opened(run, key, guess, inputs, progress)
     done = score_nuggets(
-        found,
-        how,
+        nuggets,
+        official,
         guess=guess,
         classifier=classifier,
         corrected=corrected,
@@ -93,57 +93,62 @@ def read_questions(
 
 
 def _opened(
-    run: Any, key: Any, guess: bool, given: Mapping[str, Any], progress: Progress
+    run: Any, key: Any, guess: bool, inputs: Mapping[str, Any], progress: Progress
 ) -> NuggetSet:
     """Return the set of one run."""
     if isinstance(run, NuggetSet):
-        if key is not None or given:
-            told = "it is loaded with its key and judgements"
-            raise InputError(f"a NuggetSet was given: {told}: leave {next(iter(given), 'key')} out")
-        found = run
+        if key is not None or inputs:
+            reason = "it is loaded with its key and judgements"
+            raise InputError(
+                f"a NuggetSet was given: {reason}: leave {next(iter(inputs), 'key')} out"
+            )
+        nuggets = run
     elif key is None:
         raise InputError("no key was given: nuggets are scored against one")
     elif not isinstance(run, str | os.PathLike):
-        told = "expected a file, the tag of a run of the key, or a NuggetSet"
-        raise InputError(f"run {quoted(run)} of nuggets: {told}")
+        reason = "expected a file, the tag of a run of the key, or a NuggetSet"
+        raise InputError(f"run {quoted(run)} of nuggets: {reason}")
     else:
-        found = open_runs((os.fspath(run),), key, guess, progress=progress, **given)
-    if len(found.runs) != 1:
-        raise InputError(f"{found.name} has {len(found.runs)} runs: a gate takes one")
-    return found
+        nuggets = open_runs((os.fspath(run),), key, guess, progress=progress, **inputs)
+    if len(nuggets.runs) != 1:
+        raise InputError(f"{nuggets.name} has {len(nuggets.runs)} runs: a gate takes one")
+    return nuggets
 
 
 def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
-    (one,), rows = done.scored, done.questions
+    (scored_run,), rows = done.scored, done.questions
     key, strict = done.nuggets.key, done.how.strict
     tables = {name: [_cells(getattr(row, name)) for row in rows] for name in names}
     # `responses` counts those of the run: it is no setting
     signed = re.sub(r",responses=\d+|\|interval=[^|]*", "", done.signature)
-    measured = [
-        Measured(QuestionMean(name), f"{name}:{signed}", np.array(table))
+    measures = [
+        MeasuredItems(QuestionMean(name), f"{name}:{signed}", np.array(table))
         for name, table in tables.items()
     ]
     carried = []
     for row in rows:
-        decided, nuggets = one.decided[row.question].credit(strict), key.questions[row.question]
-        both = zip(nuggets.nuggets, decided, strict=True)
+        credits, nuggets = (
+            scored_run.decided[row.question].credit(strict),
+            key.questions[row.question],
+        )
+        both = zip(nuggets.nuggets, credits, strict=True)
         carried.append(tuple(n.id for n, credit in both if n.vital and credit is not None))
 
     def shown(places: Sequence[int]) -> list[ItemText]:
         ids = [rows[at].question for at in places]
-        answers = (" / ".join(r.text for r in one.run.responses(id)) for id in ids)
-        asked = (key.questions[id].text for id in ids)
-        pairs = zip(answers, asked, strict=True)
+        answers = (" / ".join(r.text for r in scored_run.run.responses(id)) for id in ids)
+        questions = (key.questions[id].text for id in ids)
+        pairs = zip(answers, questions, strict=True)
         return [ItemText(answer, question, references=()) for answer, question in pairs]
 
     ids = tuple(row.question for row in rows)
-    about = one.run.tag, ids, tuple(measured), _against(done.nuggets), shown, "nuggets"
+    about = scored_run.run.tag, ids, tuple(measures), _against(done.nuggets), shown, "nuggets"
     return ItemScores(*about, tuple(carried), "vital nugget", done.gate_notes)
 
 
 def _cells(value: float | None) -> tuple[float, int]:
-    known = value is not None and not math.isnan(value)
-    return (float(value), 1) if known and value is not None else (0.0, 0)
+    has_value = value is not None and not math.isnan(value)
+    return (float(value), 1) if has_value and value is not None else (0.0, 0)
 
 
 def _against(nuggets: NuggetSet) -> str:

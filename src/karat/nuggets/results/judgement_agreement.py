@@ -16,22 +16,27 @@ from karat.errors import InputError
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.judgements import PERSON
 from karat.nuggets.formats.loading import as_nuggets, load_nuggets
-from karat.nuggets.guess.agreement import (
+from karat.nuggets.prediction.official_scores import (
     AVERAGES,
-    Averages,
+    AverageScores,
     ScoreAgreement,
+    ScoringMethod,
     Swap,
-    Way,
     agreement_of_scores,
-    averages,
+    average_f,
     counts_by_question,
     jackknife_interval,
     share_interval,
 )
-from karat.nuggets.guess.labels import corrected_values, of_runs, own_values, strictly
-from karat.nuggets.guess.pool import Pool, make_pool
-from karat.nuggets.intervals.expected_scores import Returned, returned
-from karat.nuggets.scores.official import Official
+from karat.nuggets.prediction.pool import (
+    Pool,
+    assign_runs,
+    corrected_labels,
+    make_pool,
+    run_labels,
+    strict_labels,
+)
+from karat.nuggets.scores.official import NuggetStats, Official, pool_stats
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -96,36 +101,39 @@ class NuggetAgreement(Result):
         """Agreement on all runs, then on each."""
         runs = enumerate(self.pool.runs)
         parts = [(tag, self.pool.cell_run == k) for k, tag in runs]
-        whole = ALL, np.ones(len(self.official), dtype=np.bool_)
-        return tuple(self._row(tag, some) for tag, some in [whole, *parts])
+        all_runs = ALL, np.ones(len(self.official), dtype=np.bool_)
+        return tuple(self._row(tag, mask) for tag, mask in [all_runs, *parts])
 
-    def _row(self, run: str, some: Flags) -> AgreementRow:
-        theirs = np.where(some, self.official, np.nan)
-        hits, made, wanted = counts_by_question(self.pool, self.other > 0, theirs)
-        shares = (hits, made), (hits, wanted), (2 * hits, made + wanted)
+    def _row(self, run: str, mask: Flags) -> AgreementRow:
+        official = np.where(mask, self.official, np.nan)
+        hits, predicted, actual = counts_by_question(self.pool, self.other > 0, official)
+        shares = (hits, predicted), (hits, actual), (2 * hits, predicted + actual)
         precision, recall, f = (share_interval(*both) for both in shares)
-        both = some & ~np.isnan(self.official)
-        told = ((x[both] > 0).astype(np.float64) for x in (self.official, self.other))
-        kappa = cohen_kappa(*told)
-        known = None if np.isnan(kappa.value) else kappa.value
-        return AgreementRow(run, kappa.units, *precision, *recall, *f, kappa.equal, known)
+        both = mask & ~np.isnan(self.official)
+        labels = ((x[both] > 0).astype(np.float64) for x in (self.official, self.other))
+        kappa = cohen_kappa(*labels)
+        kappa_value = None if np.isnan(kappa.value) else kappa.value
+        return AgreementRow(run, kappa.units, *precision, *recall, *f, kappa.equal, kappa_value)
 
     @cached_property
-    def _returned(self) -> tuple[Returned, Returned]:
+    def _returned(self) -> tuple[NuggetStats, NuggetStats]:
         """Runs x questions by both; what nobody judged twice has no weight."""
         shape = len(self.pool.runs), len(self.pool.questions)
         whose = self.pool.cell_run * shape[1] + self.pool.cell_question
         judged = np.bincount(whose[~np.isnan(self.official)], minlength=shape[0] * shape[1])
-        kept = judged.reshape(shape) > 0
-        how = Official(self.settings["beta"])
+        is_judged = judged.reshape(shape) > 0
+        official = Official(self.settings["beta"])
         cells = (np.nan_to_num(x) > 0 for x in (self.official, self.other))
-        one, two = (returned(self.pool, some.astype(np.float64), how).kept(kept) for some in cells)
-        return one, two
+        first, second = (
+            pool_stats(self.pool, carried.astype(np.float64), official).select(is_judged)
+            for carried in cells
+        )
+        return first, second
 
     @cached_property
-    def _averages(self) -> tuple[Averages, Averages]:
-        one, two = (averages(some, self.settings["beta"]) for some in self._returned)
-        return one, two
+    def _averages(self) -> tuple[AverageScores, AverageScores]:
+        first, second = (average_f(stats, self.settings["beta"]) for stats in self._returned)
+        return first, second
 
     @cached_property
     def runs(self) -> tuple[ShiftRow, ...]:
@@ -141,20 +149,21 @@ class NuggetAgreement(Result):
         official, other = (float(getattr(x, average)[k]) for x in self._averages)
         if np.isnan(official):
             return  # no nugget of its questions has any weight
-        asked = np.flatnonzero(self._returned[0].total[k] > 0).tolist()
-        without = np.array([self._difference(average, k, q) for q in asked])
+        question_indices = np.flatnonzero(self._returned[0].total[k] > 0).tolist()
+        without = np.array([self._difference(average, k, q) for q in question_indices])
         shift = ShiftRow(self.pool.runs[k], average, official, other, other - official, None, None)
-        if len(asked) > 1:
+        if len(question_indices) > 1:
             _, low, high = jackknife_interval(other - official, without, -1.0)
             shift = shift._replace(low=low, high=high)
         yield shift
 
     def _difference(self, average: str, run: int, question: int) -> float:
         """The difference of a run's scores without a question."""
-        some = np.arange(len(self.pool.questions)) != question
+        is_other = np.arange(len(self.pool.questions)) != question
         scores = [
-            averages(
-                Returned(*(part[run : run + 1] for part in x)).kept(some), self.settings["beta"]
+            average_f(
+                NuggetStats(*(part[run : run + 1] for part in x)).select(is_other),
+                self.settings["beta"],
             )
             for x in self._returned
         ]
@@ -164,12 +173,18 @@ class NuggetAgreement(Result):
     @cached_property
     def _scored(self) -> list[tuple[ScoreAgreement, list[Swap]]]:
         official, other = self._averages
-        known = np.flatnonzero(~np.isnan(official.micro))
-        if len(known) < 2:
+        run_indices = np.flatnonzero(~np.isnan(official.micro))
+        if len(run_indices) < 2:
             return []
-        runs = [self.pool.runs[k] for k in known]
-        one, two = (Averages(*(part[known] for part in x)) for x in (official, other))
-        return list(agreement_of_scores(Way("other judgements", two), one, runs))
+        runs = [self.pool.runs[k] for k in run_indices]
+        official_scores, other_scores = (
+            AverageScores(*(part[run_indices] for part in x)) for x in (official, other)
+        )
+        return list(
+            agreement_of_scores(
+                ScoringMethod("other judgements", other_scores), official_scores, runs
+            )
+        )
 
     @property
     def scores(self) -> tuple[ScoreAgreement, ...]:
@@ -184,7 +199,7 @@ class NuggetAgreement(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was compared."""
-        mine, theirs = self.left_out
+        only_official, only_other = self.left_out
         models = ", ".join(name or UNNAMED for name in self.models)
         strict = "Partial support counts as no support (strict)." if self.settings["strict"] else ""
         corrected = (
@@ -195,8 +210,9 @@ class NuggetAgreement(Result):
             "Precision: share of the pairs that the other judgements call carried which the "
             "official ones call carried too; recall is the reverse. Intervals: 95%, over "
             "questions.",
-            f"Only pairs judged in both sets count, also in scores; {mine:,} pairs that only the "
-            f"official and {theirs:,} that only the other judgements have are left out.",
+            f"Only pairs judged in both sets count, also in scores; {only_official:,} pairs that "
+            f"only the official and {only_other:,} that only the other judgements have are left "
+            "out.",
             *([f"The other judgements are labels of models: {models}."] if models else []),
             *([strict] if strict else []),
             *([corrected] if self.settings["corrected"] else []),
@@ -230,20 +246,25 @@ def agree_nuggets(
         else:
             other = load_nuggets(nuggets, judgements=[other], progress=progress)
     nuggets = as_nuggets(nuggets, progress)
-    told = other.judgements if isinstance(other, NuggetSet) else other
-    models = () if told.deciding else tuple(told.of_models)
+    other_judgements = other.judgements if isinstance(other, NuggetSet) else other
+    models = () if other_judgements.deciding else tuple(other_judgements.of_models)
     if models:  # where no person judged, the labels of models are what is compared
-        told = told.with_rows(row._replace(kind=PERSON) for row in told.rows)
-    both = nuggets.judgements, told
-    for which, some in zip(("", " other"), both, strict=True):
-        if not nuggets.runs or not some.deciding:
+        other_judgements = other_judgements.with_rows(
+            row._replace(kind=PERSON) for row in other_judgements.rows
+        )
+    both = nuggets.judgements, other_judgements
+    for adjective, judgements in zip(("", " other"), both, strict=True):
+        if not nuggets.runs or not judgements.deciding:
             raise InputError(
-                f"{nuggets.name}: expected runs and{which} judgements of them by people"
+                f"{nuggets.name}: expected runs and{adjective} judgements of them by people"
             )
     pool = make_pool(nuggets.key, nuggets.runs.values())
-    values = [_values(pool, of_runs(some, nuggets.runs), corrected, strict) for some in both]
-    known = [~np.isnan(x) for x in values]
-    shared = known[0] & known[1]
+    values = [
+        _values(pool, assign_runs(judgements, nuggets.runs), corrected, strict)
+        for judgements in both
+    ]
+    is_judged = [~np.isnan(x) for x in values]
+    shared = is_judged[0] & is_judged[1]
     if not shared.any():
         raise InputError(
             f"{nuggets.name}: no pair of response and nugget has judgements of both; expected the "
@@ -251,13 +272,13 @@ def agree_nuggets(
         )
     rows = np.unique(pool.run[pool.cell_response[shared]])
     judged = make_pool(nuggets.key, [nuggets.runs[pool.runs[k]] for k in rows.tolist()])
-    mine = np.isin(pool.cell_run, rows)
-    official, others = (np.where(shared, x, np.nan)[mine] for x in values)
-    asked = {"beta": beta, "corrected": corrected, "strict": strict}
-    left_out = int((known[0] & ~shared).sum()), int((known[1] & ~shared).sum())
-    return NuggetAgreement(nuggets.name, asked, judged, official, others, left_out, models)
+    is_selected = np.isin(pool.cell_run, rows)
+    official, other_values = (np.where(shared, x, np.nan)[is_selected] for x in values)
+    settings = {"beta": beta, "corrected": corrected, "strict": strict}
+    left_out = int((is_judged[0] & ~shared).sum()), int((is_judged[1] & ~shared).sum())
+    return NuggetAgreement(nuggets.name, settings, judged, official, other_values, left_out, models)
 
 
 def _values(pool: Pool, judgements: Judgements, corrected: bool, strict: bool) -> Floats:
-    values = (corrected_values if corrected else own_values)(pool, judgements)
-    return strictly(values) if strict else values
+    values = (corrected_labels if corrected else run_labels)(pool, judgements)
+    return strict_labels(values) if strict else values

@@ -12,29 +12,40 @@ from typing import Any, NamedTuple
 from karat.arrays import np
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.guess.classifiers import Calibrated, parse_classifier
-from karat.nuggets.guess.guesses import Nuggeteer
-from karat.nuggets.guess.nuggeteer import nuggeteer
-from karat.nuggets.intervals.intervals import RunIntervals
-from karat.nuggets.intervals.other_runs import judged_elsewhere, other_runs_tell
-from karat.nuggets.results.agreements import ClassifierRow, ModelRow, classifier_rows, model_rows
-from karat.nuggets.results.guess_notes import (
+from karat.nuggets.prediction.intervals import (
+    Margin,
+    RunIntervals,
+    judged_elsewhere,
+    margin,
+    other_runs_tell,
+    paired_significance,
+)
+from karat.nuggets.prediction.predictions import (
+    Calibrated,
+    Predictions,
+    parse_classifier,
+    predict_support,
+)
+from karat.nuggets.results.evaluation import ModelRow, model_rows
+from karat.nuggets.results.notes import (
     about_guesses,
     about_intervals,
     percentage,
-    title,
-    unjudged,
+    signature,
+    unjudged_warning,
 )
-from karat.nuggets.results.paired import Margin, margin, paired_significance
-from karat.nuggets.results.signature import signature
-from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, Decided, decide_run
-from karat.nuggets.scores.idf_sources import IdfSource
-from karat.nuggets.scores.nugget_shares import Shares, mean_shares, score_shares
-from karat.nuggets.scores.official import Official, RunScore
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, AnswerDecisions, decide_run
+from karat.nuggets.scores.official import (
+    NuggetShares,
+    Official,
+    RunScore,
+    mean_shares,
+    score_shares,
+)
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
-from karat.nuggets.sets.keys import Question
+from karat.nuggets.scores.words import IdfSource
+from karat.nuggets.sets.keys_and_runs import Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
-from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import NamedSettings
@@ -139,9 +150,9 @@ class ScoredRun(NamedTuple):
     """A run with its decisions and scores."""
 
     run: Run
-    decided: Mapping[str, Decided]
+    decided: Mapping[str, AnswerDecisions]
     official: RunScore
-    shares: tuple[Shares, ...]
+    shares: tuple[NuggetShares, ...]
     """A, V and W of every question."""
     intervals: RunIntervals | None = None
     """None where no classifier guessed."""
@@ -152,8 +163,8 @@ class ScoredRun(NamedTuple):
         score, sources = self.official, self.sources
         nuggets = sum(sources.values()) or math.nan
         ends: dict[str, Any] = {
-            f"{name}{end}": getattr(getattr(self.intervals, which, None), end, None)
-            for name, which in (("f_", "macro"), ("micro_", "micro"), ("", "share"))
+            f"{name}{end}": getattr(getattr(self.intervals, interval_name, None), end, None)
+            for name, interval_name in (("f_", "macro"), ("micro_", "micro"), ("", "share"))
             for end in ("low", "high")
         }
         return RunRow(
@@ -172,8 +183,8 @@ class ScoredRun(NamedTuple):
     @property
     def sources(self) -> Counter[str]:
         """Numbers of nuggets by what decides them, in answers with a response."""
-        answers = (decided for decided in self.decided.values() if len(decided.values))
-        return Counter(source for decided in answers for source in decided.sources())
+        answers = (answer for answer in self.decided.values() if len(answer.values))
+        return Counter(source for answer in answers for source in answer.sources())
 
     def questions(self) -> Iterator[QuestionRow]:
         """Return the scores of all questions of the key."""
@@ -184,8 +195,8 @@ class ScoredRun(NamedTuple):
     def by_question(self, score: str = "F") -> dict[str, float]:
         """Return the score, F or A, V, W, of each question that has it."""
         rows: Sequence[Any] = self.official.questions if score == "F" else self.shares
-        found = {row.question: getattr(row, "f" if score == "F" else score) for row in rows}
-        return {id: value for id, value in found.items() if not math.isnan(value)}
+        values = {row.question: getattr(row, "f" if score == "F" else score) for row in rows}
+        return {id: value for id, value in values.items() if not math.isnan(value)}
 
 
 def _only(row: Any, kind: Any) -> dict[str, Any]:
@@ -196,16 +207,15 @@ def _only(row: Any, kind: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NuggetScoring(Result):
-    """Scores of runs, and their scores with the guesses of the other classifier."""
+    """Scores of runs."""
 
     nuggets: NuggetSet
     how: Official
     corrected: bool
     general: bool
     scored: tuple[ScoredRun, ...]
-    guesses: Nuggeteer | None = None
+    guesses: Predictions | None = None
     """The guesses, if a classifier was asked."""
-    beside: tuple[ScoredRun, ...] | None = None
     by_words: tuple[tuple[Pourpre, Sequence[RunScore]], ...] = ()
     """Pourpre by counts and by idf, if it was asked for."""
     details: bool = False
@@ -220,7 +230,7 @@ class NuggetScoring(Result):
     @cached_property
     def rows(self) -> tuple[RunRow, ...]:
         """The scores of each run."""
-        return tuple(one.row for one in self.scored)
+        return tuple(scored_run.row for scored_run in self.scored)
 
     @property
     def scale(self) -> str:
@@ -231,26 +241,26 @@ class NuggetScoring(Result):
     def ranked(self) -> tuple[int, ...]:
         """The numbers of the runs, the best score first."""
         scores = [row.A if self.scale == "A" else row.macro for row in self.rows]
-        known = [-1.0 if math.isnan(score) else score for score in scores]
-        return tuple(sorted(range(len(known)), key=lambda k: -known[k]))
+        sortable = [-1.0 if math.isnan(score) else score for score in scores]
+        return tuple(sorted(range(len(sortable)), key=lambda k: -sortable[k]))
 
     @cached_property
     def differences(self) -> tuple[DifferenceRow, ...]:
         """Every run but the best against the best, the nearest first."""
         if len(self.rows) < 2:
             return ()
-        first, *others = self.ranked
+        first, *other_runs = self.ranked
         margins, tags = self.margins(self.scale), [row.run for row in self.rows]
-        theirs = self.scored[first].by_question(self.scale)
-        found = []
-        for k in others:
-            mine = self.scored[k].by_question(self.scale)
-            pairs = [(score, mine[id]) for id, score in theirs.items()]
+        best_scores = self.scored[first].by_question(self.scale)
+        rows = []
+        for k in other_runs:
+            run_scores = self.scored[k].by_question(self.scale)
+            pairs = [(score, run_scores[id]) for id, score in best_scores.items()]
             test = paired_significance(self.scale, pairs, (margins[first], margins[k]))
             p = None if math.isnan(test.p) else test.p
             ends = test.low, test.high, p, test.verdict
-            found.append(DifferenceRow(tags[k], tags[first], self.scale, test.delta, *ends))
-        return tuple(found)
+            rows.append(DifferenceRow(tags[k], tags[first], self.scale, test.delta, *ends))
+        return tuple(rows)
 
     def margins(self, score: str = "F") -> list[Margin | None]:
         """Return how far a score of each run may be off because guesses are wrong.
@@ -274,47 +284,33 @@ class NuggetScoring(Result):
     @cached_property
     def questions(self) -> tuple[QuestionRow, ...]:
         """The scores of each answer."""
-        return tuple(row for one in self.scored for row in one.questions())
+        return tuple(row for scored_run in self.scored for row in scored_run.questions())
 
     @cached_property
     def decisions(self) -> tuple[NuggetRow, ...]:
         """The decision on every nugget of every run."""
-        return tuple(row for one in self.scored for row in self._decisions(one))
+        return tuple(row for scored_run in self.scored for row in self._decisions(scored_run))
 
     @property
     def pourpre(self) -> tuple[PourpreRow, ...]:
         """Pourpre's scores of each run, if they were asked for."""
         return tuple(
-            PourpreRow(pair[0].run, *(f for one in pair for f in (one.micro.f, one.macro.f)))
+            PourpreRow(pair[0].run, *(f for score in pair for f in (score.micro.f, score.macro.f)))
             for pair in zip(*(scores for _, scores in self.by_words), strict=True)
         )
 
     @property
-    def classifiers(self) -> tuple[ClassifierRow, ...]:
-        """Both classifiers on judged runs that they had not seen, if both were asked."""
-        return classifier_rows(self.guesses) if self.guesses else ()
-
-    @property
-    def side_by_side(self) -> list[tuple[str, RunRow]]:
-        """Each run as both classifiers have it scored, the one that guesses first."""
-        if not (self.guesses and self.guesses.beside and self.beside):
-            return []
-        names = [title(one.classifier) for one in (self.guesses, self.guesses.beside)]
-        pairs = zip(self.scored, self.beside, strict=True)
-        return [(name, one.row) for both in pairs for name, one in zip(names, both, strict=True)]
-
-    @property
     def models(self) -> tuple[ModelRow, ...]:
         """The threshold models of the paper's classifier, if it learned any."""
-        asked = [one for one in (self.guesses, self.guesses and self.guesses.beside) if one]
-        return next((model_rows(one.paper.models) for one in asked if one.paper), ())
+        thresholds = self.guesses and self.guesses.paper
+        return model_rows(thresholds.models) if thresholds else ()
 
     @property
     def settings(self) -> dict[str, Any]:
         """Settings of the scores, and the classifier that guessed."""
-        asked = {"corrected": self.corrected, "general": self.general}
+        settings = {"corrected": self.corrected, "general": self.general}
         by = {"classifier": self.classifier if self.guesses else None}
-        return {**asdict(self.how), **asked, **by, "ties": self.nuggets.judgements.ties}
+        return {**asdict(self.how), **settings, **by, "ties": self.nuggets.judgements.ties}
 
     @property
     def signature(self) -> str:
@@ -342,11 +338,15 @@ class NuggetScoring(Result):
 
     @property
     def _about_set(self) -> list[str]:
-        told = remarks(self.nuggets, corrected=self.corrected)
-        told += about_skipped(q for one in self.scored for q in one.official.skipped)
-        if any(decided.undecided for one in self.scored for decided in one.decided.values()):
-            told.append("Pairs of response and nugget that nobody judged get no credit.")
-        return told
+        sentences = remarks(self.nuggets, corrected=self.corrected)
+        sentences += about_skipped(
+            q for scored_run in self.scored for q in scored_run.official.skipped
+        )
+        if any(
+            answer.undecided for scored_run in self.scored for answer in scored_run.decided.values()
+        ):
+            sentences.append("Pairs of response and nugget that nobody judged get no credit.")
+        return sentences
 
     @cached_property
     def about_guesses(self) -> list[str]:
@@ -359,34 +359,39 @@ class NuggetScoring(Result):
 
     def _about_unjudged(self) -> list[str]:
         """The warning on intervals that know nothing of questions that nobody judged."""
-        said = {row.question for row in self.nuggets.judgements.deciding}
-        nobody = np.array([id not in said for id in self.nuggets.key.questions])
+        judged_questions = {row.question for row in self.nuggets.judgements.deciding}
+        nobody = np.array([id not in judged_questions for id in self.nuggets.key.questions])
         if self.guesses is None or not nobody.any() or not self.scored:
             return []
         if self.guesses.errors(self.how).share is None:
             return []
         answers = [
-            [(bool(one.run.responses(id)), decided.whole) for id, decided in one.decided.items()]
-            for one in self.scored
+            [
+                (bool(scored_run.run.responses(id)), answer.whole)
+                for id, answer in scored_run.decided.items()
+            ]
+            for scored_run in self.scored
         ]
-        answered, whole = np.moveaxis(np.array(answers, np.bool_), 2, 0)
-        tell = other_runs_tell(answered, answered & whole, judged_elsewhere(self.nuggets))
+        answered, is_judged = np.moveaxis(np.array(answers, np.bool_), 2, 0)
+        tell = other_runs_tell(answered, answered & is_judged, judged_elsewhere(self.nuggets))
         doubtful = (answered & nobody).any(axis=1) & ~tell
-        return [unjudged(int(nobody.sum()), len(nobody))] if doubtful.any() else []
+        return [unjudged_warning(int(nobody.sum()), len(nobody))] if doubtful.any() else []
 
     def _decisions(self, one: ScoredRun) -> Iterator[NuggetRow]:
         for id, question in self.nuggets.key.questions.items():
-            decided, responses = one.decided[id], one.run.responses(id)
-            supports = decided.support(self.how.strict).tolist()
-            credits = decided.credit(self.how.strict)
+            answer, responses = one.decided[id], one.run.responses(id)
+            supports = answer.support(self.how.strict).tolist()
+            credits = answer.credit(self.how.strict)
             words = _evidence(question, responses, credits)
-            found = zip(question.nuggets, supports, credits, strict=True)
-            for j, (nugget, support, credit) in enumerate(found):
-                by, about = decided.by(j, credit), (one.run.tag, id, nugget.id, nugget.importance)
-                known = None if by == NOTHING else support
-                told = None if credit is None else credit + 1, words.get(j)
+            rows = zip(question.nuggets, supports, credits, strict=True)
+            for j, (nugget, support, credit) in enumerate(rows):
+                by, about = answer.by(j, credit), (one.run.tag, id, nugget.id, nugget.importance)
+                shown_support = None if by == NOTHING else support
+                response_fields = None if credit is None else credit + 1, words.get(j)
                 p = self.guess_probability(one, id, j) if by == GUESS else None
-                yield NuggetRow(*about, known, by, *told, nugget.descriptions[0], p)
+                yield NuggetRow(
+                    *about, shown_support, by, *response_fields, nugget.descriptions[0], p
+                )
 
     def guess_probability(self, scored: ScoredRun, question: str, nugget: int) -> float | None:
         """Return the highest probability of any unjudged response to carry a nugget, by number.
@@ -404,14 +409,16 @@ def _evidence(
     question: Question, responses: Sequence[Response], credits: Sequence[int | None]
 ) -> dict[int, str]:
     """Return the words that each nugget shares with the response that gets the credit."""
-    from karat.nuggets.judging.likelihood import quotation, spoken_for
+    from karat.nuggets.scores.words import quotation, words_with_nuggets
 
-    told = {}
+    evidence = {}
     for at in {at for at in credits if at is not None}:
-        words = list(spoken_for(responses[at].text, question.nuggets))
+        words = list(words_with_nuggets(responses[at].text, question.nuggets))
         for j in (j for j, credit in enumerate(credits) if credit == at):
-            told[j] = quotation([word._replace(speaks=j in some) for word, some in words])
-    return told
+            evidence[j] = quotation(
+                [word._replace(speaks=j in nugget_numbers) for word, nugget_numbers in words]
+            )
+    return evidence
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:
@@ -422,7 +429,7 @@ def about_skipped(questions: Iterable[str]) -> list[str]:
 
 def score_nuggets(
     nuggets: NuggetSet | GivenPath,
-    how: Official | None = None,
+    official: Official | None = None,
     *,
     guess: bool = True,
     classifier: NamedSettings | str | None = None,
@@ -437,7 +444,7 @@ def score_nuggets(
 
     Args:
         nuggets: a set, or its name or path.
-        how: settings of the official score.
+        official: settings of the official score.
         guess: let a classifier decide unjudged pairs; else they get no credit.
         classifier: such as `paper:n=1,stem=porter`; by default the calibrated one.
         corrected: apply the most favourable judgement to identical responses of all runs; else use
@@ -448,23 +455,32 @@ def score_nuggets(
         details: list every nugget in reports.
         progress: function that is called with the progress.
     """
-    how, names = how or Official(), judged_as or {}
-    by: Any = parse_classifier(classifier or Calibrated())
+    official, names = official or Official(), judged_as or {}
+    parsed: Any = parse_classifier(classifier or Calibrated())
     nuggets = as_nuggets(nuggets, progress)
-    key, kept = nuggets.key, nuggets.judgements
+    predictions = None
+    if guess:
+        predictions = predict_support(nuggets, progress, classifier=parsed, strict=official.strict)
+    scored = []
+    for run in nuggets.runs.values():
+        tag = None if corrected else names.get(run.tag, run.tag)
+        predict = predictions.guess(run.tag) if predictions else None
+        judgements = nuggets.judgements
+        decisions = decide_run(run, nuggets.key, judgements, predict, progress, run_tag=tag)
+        intervals = None
+        if predictions:
+            intervals = predictions.intervals(run, decisions, official, general=general)
+        shares = score_shares(run, nuggets.key, decisions)
+        score = official.score(run, nuggets.key, decisions)
+        scored.append(ScoredRun(run, decisions, score, shares, intervals))
+    idf = getattr(parsed, "source", IdfSource())
+    by_words = score_pourpre(nuggets, official, idf, progress) if pourpre else ()
+    return NuggetScoring(
+        *(nuggets, official, corrected, general, tuple(scored)),
+        *(predictions, by_words, details, str(parsed)),
+    )
 
-    def scored(run: Run, found: Nuggeteer | None) -> ScoredRun:
-        own = None if corrected else names.get(run.tag, run.tag)
-        guesses = found.guess(run.tag) if found else None
-        decided = decide_run(run, key, kept, guesses, progress, own=own)
-        ends = found.intervals(run, decided, how, general=general) if found else None
-        shares = score_shares(run, key, decided)
-        return ScoredRun(run, decided, how.score(run, key, decided), shares, ends)
 
-    found = nuggeteer(nuggets, progress, rule=by, strict=how.strict) if guess else None
-    other, given = found.beside if found else None, nuggets.runs.values()
-    beside = tuple(scored(run, other) for run in given) if other else None
-    runs, idf = tuple(scored(run, found) for run in given), getattr(by, "source", IdfSource())
-    words = score_pourpre(nuggets, how, idf, progress) if pourpre else ()
-    told = found, beside, words, details, str(by)
-    return NuggetScoring(nuggets, how, corrected, general, runs, *told)
+def score_name(found: NuggetScoring) -> str:
+    """Return the score that runs are ranked by, as people read it: `F(3)` or `A`."""
+    return f"F({found.how.beta:g})" if found.scale == "F" else "A"

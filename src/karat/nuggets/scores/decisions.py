@@ -9,13 +9,11 @@ from typing import TypeAlias
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.nuggets.sets.judgements import SUPPORT, Judgements
-from karat.nuggets.sets.keys import Key, Question
-from karat.nuggets.sets.runs import Response, Run
-from karat.nuggets.sets.voting import Sides
+from karat.nuggets.sets.judgements import SUPPORT, Judgements, Sides
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.progress import Progress, silent
 
-Guess: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
+PredictAnswer: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
 """From a question and the responses to it to values, responses by nuggets: 0, 0.5 or 1.
 
 This is where a classifier is plugged in; NaN means that it does not decide.
@@ -26,7 +24,7 @@ JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no re
 
 
 @dataclass(frozen=True)
-class Decided:
+class AnswerDecisions:
     """One answer: responses, in the order of their ranks, by nuggets, in the order of the key."""
 
     values: Floats
@@ -68,9 +66,9 @@ class Decided:
     @cached_property
     def best(self) -> Floats:
         """For each nugget the best of any response; all scores ask."""
-        found: Floats = np.fmax.reduce(self.values, axis=0, initial=0.0)
-        found.flags.writeable = False
-        return found
+        best: Floats = np.fmax.reduce(self.values, axis=0, initial=0.0)
+        best.flags.writeable = False
+        return best
 
     def support(self, strict: bool = False) -> Floats:
         """For each nugget the best of any response; strictly, partial support is none."""
@@ -79,10 +77,10 @@ class Decided:
     def carried(self, strict: bool = False) -> Floats:
         """The count of each pair in F: 1 if it is carried, 0 if not, 1/2 in a tie between both."""
         least = SUPPORT if strict else np.nextafter(0, 1)
-        found = (np.nan_to_num(self.values) >= least).astype(np.float64)
+        counts = (np.nan_to_num(self.values) >= least).astype(np.float64)
         for pair, (low, high) in self.tied.items():
-            found[pair] = ((low >= least) + (high >= least)) / 2
-        return found
+            counts[pair] = ((low >= least) + (high >= least)) / 2
+        return counts
 
     def returned(self, strict: bool = False) -> Floats:
         """The count of each nugget in F: the best of any response."""
@@ -104,15 +102,15 @@ class Decided:
 
     def by(self, nugget: int, credit: int | None) -> str:
         """Return the weakest source that the support of a nugget rests on."""
-        known = self.known[:, nugget]
-        if not len(known):
+        is_judged = self.known[:, nugget]
+        if not len(is_judged):
             return NO_RESPONSE
         if self.settled[nugget]:
             return JUDGEMENT
         if np.isnan(self.values[:, nugget]).any():  # some pairs are neither judged nor guessed
             if credit is None:
                 return NOTHING
-            return JUDGEMENT if known[credit] else GUESS
+            return JUDGEMENT if is_judged[credit] else GUESS
         return GUESS
 
     def sources(self, strict: bool = False) -> list[str]:
@@ -124,14 +122,13 @@ def decide(
     question: Question,
     responses: Sequence[Response],
     judgements: Judgements | None = None,
-    guess: Guess | None = None,
-    own: str | None = None,
-) -> Decided:
+    guess: PredictAnswer | None = None,
+    run_tag: str | None = None,
+) -> AnswerDecisions:
     """Put judgements and guesses together; a known judgement always wins over a guess.
 
-    Judgements of identical responses count, whoever gave them (`voting.py` says which of them);
-    with `own`, the tag of a run, those of that run stand as they are. The label of a model is no
-    judgement.
+    Judgements of identical responses count, whoever gave them (see `Votes`); with `run_tag`,
+    judgements of that run stand as they are. The label of a model is no judgement.
     """
     shape = len(responses), len(question.nuggets)
     values = np.full(shape, np.nan)
@@ -142,36 +139,38 @@ def decide(
             f"the guesses for question {question.id} have the shape {values.shape}, expected "
             f"{shape}: responses by nuggets"
         )
-    known = np.zeros(shape, dtype=np.bool_)
+    is_judged = np.zeros(shape, dtype=np.bool_)
     judgements = judgements or Judgements(())
     names = [nugget.id for nugget in question.nuggets]
     for i, response in enumerate(responses):
-        if said := judgements.about(question.id, response.normal, own):
-            columns = [j for j, name in enumerate(names) if name in said]
-            values[i, columns] = [said[names[j]] for j in columns]
-            known[i, columns] = True
+        if values_by_nugget := judgements.about(question.id, response.normal, run_tag):
+            columns = [j for j, name in enumerate(names) if name in values_by_nugget]
+            values[i, columns] = [values_by_nugget[names[j]] for j in columns]
+            is_judged[i, columns] = True
     if not judgements.has_ties:
-        return Decided(values, known)
+        return AnswerDecisions(values, is_judged)
     ties = {
-        (i, j): judgements.tie(question.id, name, response.normal, own)
+        (i, j): judgements.tie(question.id, name, response.normal, run_tag)
         for i, response in enumerate(responses)
         for j, name in enumerate(names)
     }
-    return Decided(values, known, {pair: sides for pair, sides in ties.items() if sides})
+    return AnswerDecisions(
+        values, is_judged, {pair: sides for pair, sides in ties.items() if sides}
+    )
 
 
 def decide_run(
     run: Run,
-    key: Key,
+    key: NuggetKey,
     judgements: Judgements | None = None,
-    guess: Guess | None = None,
+    guess: PredictAnswer | None = None,
     progress: Progress = silent,
     *,
-    own: str | None = None,
-) -> Mapping[str, Decided]:
-    """The decisions on every question of the key; `own` as in `decide`."""
-    found = {}
+    run_tag: str | None = None,
+) -> Mapping[str, AnswerDecisions]:
+    """The decisions on every question of the key; `run_tag` as in `decide`."""
+    decisions = {}
     for done, (id, question) in enumerate(key.questions.items(), 1):
-        found[id] = decide(question, run.responses(id), judgements, guess, own)
+        decisions[id] = decide(question, run.responses(id), judgements, guess, run_tag)
         progress(done, len(key), f"deciding {run.tag}")
-    return found
+    return decisions

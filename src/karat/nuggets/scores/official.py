@@ -1,4 +1,4 @@
-"""The official score of an answer: F(beta) of nugget recall and length-based precision.
+"""Scores of answers from decisions: the official F(beta), and shares of nuggets.
 
 With r vital and a okay nuggets returned, R vital nuggets in the key and l characters in the answer,
 white space not counted:
@@ -8,51 +8,88 @@ white space not counted:
     F(beta) = (beta^2 + 1) precision recall / (beta^2 precision + recall)
 
 Pyramid weights (Lin and Demner-Fushman 2006) replace vital and okay by w = votes / the most votes
-of any nugget of the question: recall = sum of returned w / sum of all w.
+of any nugget of the question: recall = sum of returned w / sum of all w. A nugget that a run has
+with the probability p counts p: the expected number of nuggets takes the place of their number.
 
 A nugget counts once, for the first response that carries it. A question whose weights are all 0 -
-no vital nugget in its key - has no recall: it is skipped, and named, never scored 0.
+no vital nugget in its key - has no recall: it is skipped and named, never scored 0.
+
+The shares of today's RAG evaluation ignore length. With s = 1 for a nugget that the answer
+supports, 1/2 in part (strict: 0) and 0 for one it does not:
+
+    A = sum of s / all nuggets            V = sum of s over vital nuggets / vital nuggets
+    W = (sum over vital + sum over okay / 2) / (vital nuggets + okay nuggets / 2)
+
+A question without vital nuggets has no V: it is NaN and left out of the mean.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
-from karat.arrays import Floats, Ints, np
+from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.nuggets.scores.decisions import Decided
-from karat.nuggets.sets.keys import Key, Question
-from karat.nuggets.sets.runs import Response, Run, characters
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run, characters
 from karat.settings import to_text
 
 NAME = "nugget-f"
 """Name of the score in signatures."""
-
 ALLOWANCE = 100
 """Characters that a returned nugget may cost."""
-
-LARGEST_BETA = 1e6
+MAX_BETA = 1e6
 """With this, F is recall to all digits that are shown; its square is far from overflowing."""
-
 WEIGHTS = ("vital", "pyramid")
-_NONE = np.zeros(0)
+OKAY_WEIGHTS = {"A": 1.0, "V": 0.0, "W": 0.5}
+"""Weight of an okay nugget in each share; a vital one weighs 1."""
+_OKAY_COLUMN = np.array([[weight] for weight in OKAY_WEIGHTS.values()])
+_EMPTY = np.zeros(0)
 
 
-class Counts(NamedTuple):
-    """Counts behind a score; those of several questions add up to those of all (micro)."""
+class NuggetStats(NamedTuple):
+    """Statistics of answers, an array each, of any shape; those of several questions add up."""
 
-    returned: float
+    returned: Floats
     """r: the weight of the returned nuggets."""
-    total: float
+    total: Floats
     """R: the weight of all nuggets."""
-    allowance: float
-    length: int
+    allowance: Floats
+    length: Floats
+
+    @property
+    def recall(self) -> Floats:
+        """r / R; NaN without any weight."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.returned / self.total)
+
+    @property
+    def precision(self) -> Floats:
+        """Precision by length; NaN of an empty answer without nuggets."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.length < self.allowance, 1.0, self.allowance / self.length)
+
+    def f(self, beta: float) -> Floats:
+        """F(beta); 0 where nothing was returned, NaN without any weight."""
+        square, precision, recall = beta * beta, self.precision, self.recall
+        with np.errstate(divide="ignore", invalid="ignore"):
+            f = (square + 1) * precision * recall / (square * precision + recall)
+        return np.where(self.total > 0, np.where(self.returned > 0, f, 0.0), np.nan)
+
+    def select(self, answers: Flags) -> NuggetStats:
+        """Return the statistics with no weight for the other answers."""
+        return self._replace(total=np.where(answers, self.total, 0.0))
+
+    def sums(self) -> NuggetStats:
+        """Return the sums over questions that have a weight, the last axis: for micro F."""
+        has_weight = self.total > 0
+        return NuggetStats(*(np.where(has_weight, part, 0.0).sum(axis=-1) for part in self))
 
 
-class Measure(NamedTuple):
+class OfficialMeasure(NamedTuple):
     """A score and its parts; the precision of an empty answer without nuggets is NaN."""
 
     recall: float
@@ -61,7 +98,7 @@ class Measure(NamedTuple):
 
 
 class QuestionScore(NamedTuple):
-    """A flat row: the score of one answer."""
+    """The score of one answer."""
 
     run: str
     question: str
@@ -86,11 +123,22 @@ class RunScore:
     """The score of a run: over questions as a whole (micro) and on average (macro)."""
 
     run: str
-    micro: Measure
-    macro: Measure
+    micro: OfficialMeasure
+    macro: OfficialMeasure
     questions: tuple[QuestionScore, ...]
     skipped: tuple[str, ...]
     """Questions whose key has no weight: no vital nuggets, or no votes."""
+    stats: NuggetStats = field(compare=False, repr=False)
+    """Statistics of all questions of the key."""
+
+
+class ReturnedNuggets(NamedTuple):
+    """Nuggets that answers returned, and how pairs were decided: an array each, by question."""
+
+    vital: Floats
+    okay: Floats
+    judged: Ints
+    undecided: Ints
 
 
 @dataclass(frozen=True)
@@ -105,75 +153,101 @@ class Official:
     strict: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.beta <= LARGEST_BETA:
-            top = f"{LARGEST_BETA:,.0f}"
+        if not 0 <= self.beta <= MAX_BETA:
+            top = f"{MAX_BETA:,.0f}"
             raise InputError(f"beta={self.beta}: expected a number of at least 0 and at most {top}")
         if self.weights not in WEIGHTS:
-            known = ", ".join(WEIGHTS)
-            raise InputError(f"weights={quoted(self.weights)}: expected one of {known}")
+            expected = ", ".join(WEIGHTS)
+            raise InputError(f"weights={quoted(self.weights)}: expected one of {expected}")
 
     def __str__(self) -> str:
-        """Every setting; what decided on responses is for `signature.signature` to say."""
+        """Return every setting; the signature adds what decided on responses."""
         settings = ",".join(f"{f.name}={to_text(getattr(self, f.name))}" for f in fields(self))
         return f"{NAME}:{settings}"
 
-    def score(self, run: Run, key: Key, decided: Mapping[str, Decided]) -> RunScore:
-        """Score a run from what was decided on every question."""
+    def score(self, run: Run, key: NuggetKey, decisions: Mapping[str, AnswerDecisions]) -> RunScore:
+        """Score a run from the decisions on every question."""
         questions = list(key.questions.values())
-        carried = np.concatenate([_NONE, *(decided[q.id].returned(self.strict) for q in questions)])
-        weight = np.concatenate([_NONE, *(weights(q, self.weights) for q in questions)])
-        vital = np.concatenate([_NONE, *(q.is_vital for q in questions)])
-        ends = np.cumsum([0, *(len(q.nuggets) for q in questions)])
-        parts = np.stack([weight * carried, weight, carried, vital * carried, vital])
-        answers = []
-        for question, sums in zip(questions, sums_between(parts, ends).T.tolist(), strict=True):
-            found, (returned, whole, some, some_vital, all_vital) = decided[question.id], sums
-            spent = answer_length(run.responses(question.id))
-            counts = Counts(returned, whole, ALLOWANCE * some, spent)
-            kinds = _count(some_vital), _count(some - some_vital), int(all_vital)
-            answers.append((question, counts, kinds, found.judged, found.undecided))
-        return run_score(run, answers, self.beta)
+        answers = [decisions[question.id] for question in questions]
+        carried = np.concatenate([_EMPTY, *(answer.returned(self.strict) for answer in answers)])
+        weight = np.concatenate([_EMPTY, *(nugget_weights(q, self.weights) for q in questions)])
+        vital = np.concatenate([_EMPTY, *(q.is_vital for q in questions)])
+        rows = np.stack([weight * carried, weight, carried, vital * carried])
+        weight_returned, total, n_carried, n_vital = sum_groups(rows, _group_ends(questions))
+        stats = NuggetStats(
+            weight_returned, total, ALLOWANCE * n_carried, run_lengths(run, questions)
+        )
+        counts = np.array([(answer.judged, answer.undecided) for answer in answers], dtype=np.int64)
+        judged, undecided = counts.reshape(-1, 2).T
+        nuggets = ReturnedNuggets(n_vital, n_carried - n_vital, judged, undecided)
+        return score_run(run, key, stats, nuggets, self.beta)
 
 
-def _count(nuggets: float) -> float:
-    return int(nuggets) if nuggets.is_integer() else nuggets
-
-
-Answer: TypeAlias = tuple[Question, Counts, tuple[float, float, int], int, int]
-"""Counts of an answer; vital and okay nuggets returned, vital ones in the key; pairs that were
-judged, and undecided ones."""
-
-
-def run_score(run: Run, answers: Iterable[Answer], beta: float) -> RunScore:
-    """Return the score of a run from its answers; those without any weight are skipped."""
-    rows, counts, skipped = [], [], []
-    for question, found, (vital_returned, okay_returned, vital), judged, undecided in answers:
-        if not found.total:
+def score_run(
+    run: Run, key: NuggetKey, stats: NuggetStats, nuggets: ReturnedNuggets, beta: float
+) -> RunScore:
+    """Return the score of a run from the statistics of its answers, in the order of the key."""
+    parts = zip(
+        stats.recall.tolist(), stats.precision.tolist(), stats.f(beta).tolist(), strict=True
+    )
+    rows, skipped = [], []
+    for k, (question, measures) in enumerate(zip(key.questions.values(), parts, strict=True)):
+        if not stats.total[k]:
             skipped.append(question.id)
             continue
-        counts.append(found)
-        cells: list[Any] = [vital_returned, okay_returned, vital, len(question.nuggets) - vital]
-        cells += [found.length, found.allowance, len(run.responses(question.id)), judged, undecided]
-        rows.append(QuestionScore(run.tag, question.id, *measure(found, beta), *cells))
-    micro = measure(total(counts), beta)
-    return RunScore(run.tag, micro, macro(rows), tuple(rows), tuple(skipped))
+        vital = len(question.vital)
+        rows.append(
+            QuestionScore(
+                run.tag,
+                question.id,
+                *measures,
+                vital_returned=_whole_number(float(nuggets.vital[k])),
+                okay_returned=_whole_number(float(nuggets.okay[k])),
+                vital=vital,
+                okay=len(question.nuggets) - vital,
+                length=int(stats.length[k]),
+                allowance=float(stats.allowance[k]),
+                responses=len(run.responses(question.id)),
+                judged=int(nuggets.judged[k]),
+                undecided=int(nuggets.undecided[k]),
+            )
+        )
+    scored = stats.total > 0
+    sums = NuggetStats(*(np.array(math.fsum(part[scored].tolist())) for part in stats))
+    micro = OfficialMeasure(float(sums.recall), float(sums.precision), float(sums.f(beta)))
+    means = (finite_mean(getattr(row, part) for row in rows) for part in OfficialMeasure._fields)
+    return RunScore(run.tag, micro, OfficialMeasure(*means), tuple(rows), tuple(skipped), stats)
 
 
-def sums_between(rows: Floats, ends: Ints) -> Floats:
-    """Rows x groups of columns: the sum of each group, from one end to the next."""
-    found = np.zeros((len(rows), len(ends) - 1))
-    some = np.diff(ends) > 0  # an empty one would have its neighbour's
-    if some.any():
-        found[:, some] = np.add.reduceat(rows, ends[:-1][some], axis=1)
-    return found
+def _whole_number(count: float) -> float:
+    return int(count) if count.is_integer() else count
+
+
+def sum_groups(rows: Floats, ends: Ints) -> Floats:
+    """Return rows x groups of columns: the sum of each group, from one end to the next."""
+    sums = np.zeros((len(rows), len(ends) - 1))
+    nonempty = np.diff(ends) > 0  # reduceat would give an empty group its neighbor's value
+    if nonempty.any():
+        sums[:, nonempty] = np.add.reduceat(rows, ends[:-1][nonempty], axis=1)
+    return sums
+
+
+def _group_ends(questions: Sequence[Question]) -> Ints:
+    return np.cumsum([0, *(len(question.nuggets) for question in questions)])
 
 
 def answer_length(responses: Iterable[Response]) -> int:
-    """l: the characters of an answer, white space not counted."""
+    """Return l: the characters of an answer, white space not counted."""
     return sum(characters(response.text) for response in responses)
 
 
-def weights(question: Question, kind: str = "vital") -> Floats:
+def run_lengths(run: Run, questions: Sequence[Question]) -> Floats:
+    """Return the length of a run's answer to each question."""
+    lengths = [answer_length(run.responses(question.id)) for question in questions]
+    return np.array(lengths, dtype=np.float64)
+
+
+def nugget_weights(question: Question, kind: str = "vital") -> Floats:
     """Return the weight of each nugget in recall."""
     if kind == "vital":
         return question.is_vital.astype(np.float64)
@@ -187,33 +261,119 @@ def weights(question: Question, kind: str = "vital") -> Floats:
     return np.divide(votes, max(float(votes.max(initial=0.0)), 1.0))
 
 
-def total(counts: Sequence[Counts]) -> Counts:
-    """Return the sums over questions."""
-    returned, whole, allowance, lengths = zip(*counts, strict=True) if counts else [()] * 4
-    return Counts(math.fsum(returned), math.fsum(whole), math.fsum(allowance), sum(lengths))
-
-
-def measure(counts: Counts, beta: float) -> Measure:
-    """Recall, precision and F; without any weight all are NaN."""
-    if not counts.total:
-        return Measure(math.nan, math.nan, math.nan)
-    recall = counts.returned / counts.total
-    precision = 1.0
-    if counts.length >= counts.allowance:
-        precision = counts.allowance / counts.length if counts.length else math.nan
-    if not recall or not precision > 0:
-        return Measure(recall, precision, 0.0)
-    square = beta * beta
-    f = (square + 1) * precision * recall / (square * precision + recall)
-    return Measure(recall, precision, f)
-
-
-def macro(rows: Sequence[QuestionScore]) -> Measure:
-    """Return means over questions; that of precision over those that have one."""
-    return Measure(*(mean([getattr(row, part) for row in rows]) for part in Measure._fields))
-
-
-def mean(values: Iterable[float]) -> float:
+def finite_mean(values: Iterable[float]) -> float:
     """Return the mean of the values that are not NaN."""
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else math.nan
+    finite = [value for value in values if not math.isnan(value)]
+    return math.fsum(finite) / len(finite) if finite else math.nan
+
+
+# ------------------------------------------------------------------------------------ shares
+
+
+class NuggetShares(NamedTuple):
+    """The shares of one answer, or their means over a run."""
+
+    run: str
+    question: str
+    A: float
+    V: float
+    W: float
+    A_strict: float
+    V_strict: float
+    W_strict: float
+
+
+def score_shares(
+    run: Run, key: NuggetKey, decisions: Mapping[str, AnswerDecisions]
+) -> tuple[NuggetShares, ...]:
+    """Return the shares of every answer of a run; a question without a response has no nugget."""
+    questions = list(key.questions.values())
+    is_vital = np.concatenate([_EMPTY, *(q.is_vital for q in questions)])
+    weights = np.where(is_vital, 1.0, _OKAY_COLUMN)
+    support = np.concatenate([_EMPTY, *(decisions[q.id].best for q in questions)])
+    strict = np.concatenate([_EMPTY, *(decisions[q.id].returned(strict=True) for q in questions)])
+    table = np.concatenate([weights, weights * support, weights * strict])
+    rows = []
+    for question, sums in zip(questions, sum_groups(table, _group_ends(questions)).T, strict=True):
+        shares = zip(sums[3:].tolist(), sums[:3].tolist() * 2, strict=True)
+        values = (part / total if total else math.nan for part, total in shares)
+        rows.append(NuggetShares(run.tag, question.id, *values))
+    return tuple(rows)
+
+
+def mean_shares(rows: Sequence[NuggetShares]) -> NuggetShares:
+    """Return means over questions, each over those that have the score."""
+    run = rows[0].run if rows else ""
+    columns = zip(*(row[2:] for row in rows), strict=True) if rows else [()] * 6
+    return NuggetShares(run, "", *map(finite_mean, columns))
+
+
+# ------------------------------------------------------------------------------ expected scores
+
+
+def jackknife_pseudo_values(stats: NuggetStats, beta: float) -> Floats:
+    """Return the jackknife's pseudo-values of micro F: n F - (n - 1) F without k, by question k.
+
+    The variance of their mean is the jackknife's of F; their mean is F, less the jackknife's bias.
+    """
+    scored = np.flatnonzero(stats.total > 0)
+    without = [stats.select(np.arange(len(stats.total)) != k).sums().f(beta) for k in scored]
+    return np.asarray(len(scored) * stats.sums().f(beta) - (len(scored) - 1) * np.array(without))
+
+
+def pool_stats(pool: Pool, cells: Floats, official: Official) -> NuggetStats:
+    """Return runs x questions from values of cells; without a response nothing is returned."""
+    best = np.nan_to_num(pool.answers(cells))
+    weight = np.concatenate(
+        [_EMPTY, *(nugget_weights(q, official.weights) for q in pool.questions)]
+    )
+    starts, length = pool.nugget_starts, pool.lengths
+    total = np.broadcast_to(sum_groups(weight[None], starts), length.shape)
+    carried, weight_returned = (sum_groups(table, starts) for table in (best, best * weight))
+    return NuggetStats(weight_returned, total, ALLOWANCE * carried, length)
+
+
+class RunAnswers(NamedTuple):
+    """The answers of one run, question by question."""
+
+    share: Floats
+    """A."""
+    official: NuggetStats
+
+    def scores(self, beta: float) -> tuple[float, float, float]:
+        """Return A, F macro and F micro; F is NaN where no nugget has any weight."""
+        f, scored = self.official.f(beta), self.official.total > 0
+        macro = float(f[scored].mean()) if scored.any() else np.nan
+        return float(self.share.mean()), macro, float(self.official.sums().f(beta))
+
+
+def run_answers(
+    questions: Sequence[Question],
+    run: Run,
+    decisions: Mapping[str, AnswerDecisions],
+    official: Official,
+    probabilities: Mapping[str, Floats],
+) -> tuple[RunAnswers, RunAnswers]:
+    """Return a run's expected answers, with probabilities for guesses, and its decided ones.
+
+    All questions have nuggets.
+    """
+    expected_nuggets: list[list[Floats]] = []
+    decided_nuggets: list[list[Floats]] = []
+    for question in questions:
+        answer, probability = decisions[question.id], probabilities[question.id]
+        decided_nuggets.append([answer.best, answer.returned(official.strict)])
+        expected_nuggets.append(decided_nuggets[-1])
+        if not answer.known.all():
+            tables = answer.values, answer.carried(official.strict)
+            mixed = (np.where(answer.known, table, probability) for table in tables)
+            expected_nuggets[-1] = [table.max(axis=0, initial=0.0) for table in mixed]
+    ends, length = _group_ends(questions), run_lengths(run, questions)
+    weight = np.concatenate([nugget_weights(question, official.weights) for question in questions])
+    answers = []
+    for nuggets in (expected_nuggets, decided_nuggets):
+        support, carried = (np.concatenate(columns) for columns in zip(*nuggets, strict=True))
+        sums = sum_groups(np.stack([support, weight * carried, weight, carried]), ends)
+        stats = NuggetStats(sums[1], sums[2], ALLOWANCE * sums[3], length)
+        answers.append(RunAnswers(sums[0] / np.diff(ends), stats))
+    return answers[0], answers[1]

@@ -15,19 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from karat import __version__
 from karat.arithmetic import product
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
+from karat.metrics.names import metric
 from karat.nuggets.scores import official
-from karat.nuggets.scores.idf import Weigh, count_weights
-from karat.nuggets.scores.idf_sources import IdfSource
-from karat.nuggets.scores.official import Counts, Official, RunScore, answer_length
-from karat.nuggets.scores.ragged_words import RaggedWords, cut_words
-from karat.nuggets.sets.keys import Key, Question
+from karat.nuggets.scores.official import NuggetStats, Official, ReturnedNuggets, RunScore
+from karat.nuggets.scores.words import IdfSource, RaggedWords, Weigh, count_weights, cut_words
+from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, Run
 from karat.progress import Progress, silent
 from karat.settings import to_text
 from karat.text.tokens import stop_digest
@@ -56,54 +55,58 @@ class Pourpre:
         """Every setting, and Karat's version; a function of one's own says its name alone."""
         settings = {f.name: to_text(getattr(self, f.name)) for f in fields(self)}
         names = (getattr(self.weigh, name, "") for name in ("signature", "__name__"))
-        told = next(filter(None, names), type(self.weigh).__name__)
-        settings["weigh"] = "count" if self.weigh is count_weights else str(told)
+        weigh_name = next(filter(None, names), type(self.weigh).__name__)
+        settings["weigh"] = "count" if self.weigh is count_weights else str(weigh_name)
         if self.stop != "none":
             settings["stop"] += f"@{stop_digest(self.stop)}"
-        shown = ",".join(f"{name}={value}" for name, value in settings.items())
-        return f"pourpre:{shown}|karat={__version__}"
+        settings_text = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"pourpre:{settings_text}|karat={__version__}"
 
     def match(self, question: Question, responses: Sequence[Response]) -> Floats:
         """The best match of each nugget; 0 for all without a response."""
-        found = self.matches(question, responses).max(axis=0, initial=0.0)
-        return np.where(found < self.threshold, 0.0, found)
+        best = self.matches(question, responses).max(axis=0, initial=0.0)
+        return np.where(best < self.threshold, 0.0, best)
 
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Responses by nuggets, whatever the threshold."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
-        words = cut_words([*texts, *(some.text for some in responses)], self.stem, self.stop)
+        words = cut_words(
+            [*texts, *(response.text for response in responses)], self.stem, self.stop
+        )
         starts = np.cumsum([0, *(len(one.descriptions) for one in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
-    def counts(self, question: Question, responses: Sequence[Response], match: Floats) -> Counts:
-        """Return the weight of the matches, their allowance and the length of the answer."""
-        weight = official.weights(question, self.weights)
-        paid = match if self.partial_allowance else match > 0
-        allowance = official.ALLOWANCE * math.fsum(paid.tolist())
-        returned = math.fsum((weight * match).tolist())
-        return Counts(returned, float(weight.sum()), allowance, answer_length(responses))
-
-    def score(self, run: Run, key: Key, progress: Progress = silent) -> RunScore:
+    def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:
         """Score a run; `vital_returned` and `okay_returned` count matches above 0."""
-        answers = []
-        for done, (id, question) in enumerate(key.questions.items(), 1):
+        questions = list(key.questions.values())
+        rows, nuggets = [], []
+        for done, question in enumerate(questions, 1):
             progress(done, len(key), f"matching {run.tag}")
-            match = self.match(question, run.responses(id))
-            found = self.counts(question, run.responses(id), match)
-            matched, vital = match > 0, question.is_vital
-            kinds = int((matched & vital).sum()), int((matched & ~vital).sum()), int(vital.sum())
-            answers.append((question, found, kinds, 0, 0))
-        return official.run_score(run, answers, self.beta)
+            match = self.match(question, run.responses(question.id))
+            weight = official.nugget_weights(question, self.weights)
+            allowed = match if self.partial_allowance else match > 0
+            allowance = official.ALLOWANCE * math.fsum(allowed.tolist())
+            rows.append((math.fsum((weight * match).tolist()), float(weight.sum()), allowance))
+            vital = question.is_vital
+            nuggets.append((int((match > 0)[vital].sum()), int((match > 0)[~vital].sum()), 0, 0))
+        lengths = official.run_lengths(run, questions)
+        weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+        stats = NuggetStats(weights, totals, allowances, lengths)
+        nuggets_returned = ReturnedNuggets(*np.array(nuggets, dtype=np.int64).reshape(-1, 4).T)
+        return official.score_run(run, key, stats, nuggets_returned, self.beta)
 
 
 def score_pourpre(
-    nuggets: NuggetSet, how: Official, idf: IdfSource, progress: Progress = silent
+    nuggets: NuggetSet, scoring: Official, idf: IdfSource, progress: Progress = silent
 ) -> tuple[tuple[Pourpre, list[RunScore]], ...]:
     """All runs of a set, by counts and by idf; beta and weights are those of the official score."""
-    plain = Pourpre(beta=how.beta, weights=how.weights)
+    plain = Pourpre(beta=scoring.beta, weights=scoring.weights)
     runs = nuggets.runs.values()
-    ways = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
-    return tuple((one, [one.score(run, nuggets.key, progress) for run in runs]) for one in ways)
+    variants = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
+    return tuple(
+        (pourpre, [pourpre.score(run, nuggets.key, progress) for run in runs])
+        for pourpre in variants
+    )
 
 
 def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
@@ -112,11 +115,11 @@ def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
     weight = np.zeros((descriptions, len(used)))
     for i in range(descriptions):  # a word that stands twice in a description counts twice
         bag = words.row(i)
-        own = weigh([words.words[k] for k in bag.tolist()])
-        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), own)
+        word_weights = weigh([words.words[k] for k in bag.tolist()])
+        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), word_weights)
     shared = product(_has(words, descriptions, used), weight.T)
-    whole = weight.sum(axis=1)
-    out: Floats = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
+    totals = weight.sum(axis=1)
+    out: Floats = np.divide(shared, totals, out=np.zeros_like(shared), where=totals > 0)
     return out
 
 
@@ -127,6 +130,32 @@ def _has(words: RaggedWords, start: int, used: NDArray[np.int32]) -> Floats:
     lengths = np.diff(words.offsets[start:])
     rows = np.repeat(np.arange(len(lengths)), lengths)
     columns = column[words.classes[words.ids[words.offsets[start] :]]]
-    found = np.zeros((len(lengths), len(used)))
-    found[rows[columns >= 0], columns[columns >= 0]] = 1.0
-    return found
+    presence = np.zeros((len(lengths), len(used)))
+    presence[rows[columns >= 0], columns[columns >= 0]] = 1.0
+    return presence
+
+
+DEFAULT = "rouge1:stem=porter-nltk"
+WITHOUT_STOP_WORDS = "rouge1:stem=porter-nltk,stop=en"
+"""The paper's two variants, `default` and `stop`."""
+
+
+class RougeScore(NamedTuple):
+    """A run's mean over questions, and the score of each."""
+
+    run: str
+    value: float
+    questions: dict[str, float]
+
+
+def score_rouge(run: Run, key: NuggetKey, name: str = DEFAULT) -> RougeScore:
+    """Score answers by any metric against all descriptions of all nuggets as one text.
+
+    No response is an empty answer.
+    """
+    answers = ["\n".join(group.text for group in run.responses(id)) for id in key.questions]
+    nuggets = (question.nuggets for question in key.questions.values())
+    references = ["\n".join(text for n in group for text in n.descriptions) for group in nuggets]
+    values = metric(name).segments(answers, references, threads=1).tolist()
+    by_question = dict(zip(key.questions, values, strict=True))
+    return RougeScore(run.tag, math.fsum(values) / len(values), by_question)

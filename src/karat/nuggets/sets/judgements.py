@@ -11,21 +11,65 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from karat.evalset.judgements import MODEL, check_kinds
-from karat.nuggets.sets.runs import Response, normal
-from karat.nuggets.sets.voting import HALF, RANK, Sides, Votes, check_ties
+from karat.errors import InputError, quoted
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, check_kinds
+from karat.nuggets.sets.keys_and_runs import Response, normal
 from karat.storage.digests import data_digest
+
+RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
+"""Judgements of the highest rank decide; those of rank 0 never do."""
+
+HALF, YES, NO = "half", "yes", "no"
+TIES = (HALF, YES, NO)
+"""The value of a tie: 0.5, or the higher or the lower of the two values."""
+
+Sides: TypeAlias = tuple[float, float]
+"""The lower and the higher value that have the most votes."""
+
+
+class Votes(NamedTuple):
+    """The judgements that decide about one response and nugget."""
+
+    rank: int
+    by_judge: dict[str, float]
+
+    @property
+    def differ(self) -> bool:
+        """True if judges contradict each other."""
+        return len(set(self.by_judge.values())) > 1
+
+    @property
+    def sides(self) -> Sides:
+        """The value with the most votes, twice; the two values of a tie."""
+        yes = [value for value in self.by_judge.values() if value > 0]
+        full, judges = 2 * sum(value == 1 for value in yes), len(self.by_judge)
+        carried = (0.5 if full <= len(yes) else 1.0, 1.0 if full >= len(yes) else 0.5)
+        if not yes or 2 * len(yes) < judges:
+            return 0.0, 0.0
+        return carried if 2 * len(yes) > judges else (0.0, carried[1])
+
+    def value(self, ties: str = HALF) -> float:
+        """Return the value that counts."""
+        low, high = self.sides
+        return low if low == high else {HALF: 0.5, YES: high, NO: low}[ties]
+
+
+def check_ties(ties: str) -> None:
+    """Refuse what is no rule for ties."""
+    if ties not in TIES:
+        raise InputError(f"ties {quoted(ties)}: expected one of {', '.join(TIES)}")
+
 
 SUPPORT, PARTIAL, NOT = 1.0, 0.5, 0.0
 UNNAMED, NAMELESS = "unnamed", "-"
 """The judge without a name: in reports, and where the judges that are models are named."""
 
-Words: TypeAlias = tuple[str, str, str]
+PairKey: TypeAlias = tuple[str, str, str]
 """Question, nugget and normalised response."""
 _K = TypeVar("_K")
 
 
-class Judged(NamedTuple):
+class JudgedResponse(NamedTuple):
     """One row: what was said of a response and a nugget, and where that stands."""
 
     question: str
@@ -44,7 +88,7 @@ class Judged(NamedTuple):
     """Words of the response that the judge quoted."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> PairKey:
         """Question, nugget and normalised response."""
         return self.question, self.nugget, normal(self.response)
 
@@ -52,14 +96,14 @@ class Judged(NamedTuple):
 class Contradiction(NamedTuple):
     """Two judgements of the same words by one judge that differ."""
 
-    first: Judged
-    second: Judged
+    first: JudgedResponse
+    second: JudgedResponse
 
 
-class Dispute(NamedTuple):
+class DisputedJudgement(NamedTuple):
     """A response and a nugget about which judges contradict each other."""
 
-    rows: tuple[Judged, ...]
+    rows: tuple[JudgedResponse, ...]
     """For each judge the row that is the judge's vote."""
     value: float
     """The value that counts."""
@@ -70,7 +114,7 @@ class Dispute(NamedTuple):
 class Judgements:
     """Rows in the order they were read, and the value of a tie (`voting.TIES`)."""
 
-    rows: tuple[Judged, ...]
+    rows: tuple[JudgedResponse, ...]
     ties: str = HALF
 
     def __post_init__(self) -> None:
@@ -84,21 +128,21 @@ class Judgements:
         return data_digest(*rows)
 
     @cached_property
-    def known(self) -> dict[Words, float]:
+    def known(self) -> dict[PairKey, float]:
         """(question, nugget, normalised response) -> value, where people or adjudicators judged."""
         return {words: votes.value(self.ties) for words, votes in self._votes.items()}
 
     @cached_property
-    def _votes(self) -> dict[Words, Votes]:
+    def _votes(self) -> dict[PairKey, Votes]:
         return _votes(self.deciding, lambda row: row.words)
 
     @cached_property
     def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
         """(question, normalised response) -> nugget -> value: `known` by response."""
-        found: dict[tuple[str, str], dict[str, float]] = {}
+        values: dict[tuple[str, str], dict[str, float]] = {}
         for (question, nugget, text), value in self.known.items():
-            found.setdefault((question, text), {})[nugget] = value
-        return found
+            values.setdefault((question, text), {})[nugget] = value
+        return values
 
     @cached_property
     def of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
@@ -106,44 +150,47 @@ class Judgements:
 
         But for what was adjudicated: that holds for the same words in every run.
         """
-        found: dict[tuple[str, str, str], dict[str, float]] = {}
+        values: dict[tuple[str, str, str], dict[str, float]] = {}
         for (run, question, nugget, text), votes in self._own_votes.items():
-            found.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
-        return found
+            values.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
+        return values
 
     @cached_property
     def _own_votes(self) -> dict[tuple[str, str, str, str], Votes]:
-        own = _votes(self.deciding, lambda row: (row.run, *row.words))
-        for key, votes in own.items():
-            if (every := self._votes[key[1:]]).rank > votes.rank:
-                own[key] = every
-        return own
+        run_votes = _votes(self.deciding, lambda row: (row.run, *row.words))
+        for key, votes in run_votes.items():
+            if (all_votes := self._votes[key[1:]]).rank > votes.rank:
+                run_votes[key] = all_votes
+        return run_votes
 
-    def about(self, question: str, text: str, own: str | None = None) -> Mapping[str, float]:
+    def about(self, question: str, text: str, run_tag: str | None = None) -> Mapping[str, float]:
         """nugget -> value of a normalised response.
 
-        With `own`, the tag of a run, what was judged of it there stands as it is, whatever was said
-        of the same words elsewhere.
+        With `run_tag`, judgements of that run stand as they are, whatever was said elsewhere.
         """
-        found: Mapping[str, float] = self.of_response.get((question, text), {})
-        mine = {} if own is None else self.of_run.get((own, question, text), {})
-        return {**found, **mine} if mine else found
+        values: Mapping[str, float] = self.of_response.get((question, text), {})
+        run_values = {} if run_tag is None else self.of_run.get((run_tag, question, text), {})
+        return {**values, **run_values} if run_values else values
 
     def best(self, question: str, nugget: str, responses: Iterable[Response]) -> float | None:
         """Return the best value that counts for any of some responses; None if none was judged."""
-        found = (self.known.get((question, nugget, response.normal)) for response in responses)
-        return max((value for value in found if value is not None), default=None)
+        values = (self.known.get((question, nugget, response.normal)) for response in responses)
+        return max((value for value in values if value is not None), default=None)
 
     @cached_property
     def has_ties(self) -> bool:
         """True if ties count as half, among all judgements or those of a run."""
-        every = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
-        return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in every)
+        all_votes = (*self._votes.values(), *self._own_votes.values()) if self.ties == HALF else ()
+        return any(votes.differ and votes.sides[0] != votes.sides[1] for votes in all_votes)
 
-    def tie(self, question: str, nugget: str, text: str, own: str | None = None) -> Sides | None:
-        """The values between which judges are in a tie that counts as half; `own` as in `about`."""
-        mine = None if own is None else self._own_votes.get((own, question, nugget, text))
-        votes = mine or self._votes.get((question, nugget, text))
+    def tie(
+        self, question: str, nugget: str, text: str, run_tag: str | None = None
+    ) -> Sides | None:
+        """Return both values of a tie that counts as half; `run_tag` as in `about`."""
+        run_votes = (
+            None if run_tag is None else self._own_votes.get((run_tag, question, nugget, text))
+        )
+        votes = run_votes or self._votes.get((question, nugget, text))
         if votes is None or self.ties != HALF:
             return None
         low, high = votes.sides
@@ -154,59 +201,61 @@ class Judgements:
         out = set(runs)
         return self.with_rows(row for row in self.rows if row.run not in out)
 
-    def with_rows(self, rows: Iterable[Judged]) -> Judgements:
+    def with_rows(self, rows: Iterable[JudgedResponse]) -> Judgements:
         """Return judgements of other rows, with the same rule for ties."""
         return replace(self, rows=tuple(rows))
 
     @cached_property
-    def deciding(self) -> tuple[Judged, ...]:
+    def deciding(self) -> tuple[JudgedResponse, ...]:
         """The rows that can decide: all but those of models."""
         return tuple(row for row in self.rows if row.kind != MODEL)
 
     @cached_property
-    def of_models(self) -> dict[str, dict[Words, float]]:
+    def of_models(self) -> dict[str, dict[PairKey, float]]:
         """Model -> (question, nugget, normalised response) -> its label, the most favourable."""
-        found: dict[str, dict[Words, float]] = {}
+        labels: dict[str, dict[PairKey, float]] = {}
         for row in self.rows:
             if row.kind == MODEL:
-                mine, words = found.setdefault(row.judge, {}), row.words
-                mine[words] = max(row.value, mine.get(words, 0.0))
-        return found
+                model_labels, words = labels.setdefault(row.judge, {}), row.words
+                model_labels[words] = max(row.value, model_labels.get(words, 0.0))
+        return labels
 
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Pairs of rows of one judge about the same words that differ, each with the first."""
-        first: dict[tuple[str, str, Words], Judged] = {}
-        found = []
+        first: dict[tuple[str, str, PairKey], JudgedResponse] = {}
+        contradictions = []
         for row in self.rows:
             other = first.setdefault((row.judge, row.kind, row.words), row)
             if other.value != row.value:
-                found.append(Contradiction(other, row))
-        return tuple(found)
+                contradictions.append(Contradiction(other, row))
+        return tuple(contradictions)
 
     @cached_property
-    def disputes(self) -> tuple[Dispute, ...]:
+    def disputes(self) -> tuple[DisputedJudgement, ...]:
         """Pairs about which judges who decide contradict each other, in the order of their rows."""
         differ = {words: votes for words, votes in self._votes.items() if votes.differ}
-        rows: dict[Words, dict[str, Judged]] = {words: {} for words in differ}
+        rows: dict[PairKey, dict[str, JudgedResponse]] = {words: {} for words in differ}
         for row in self.deciding if differ else ():
             votes = differ.get(words := row.words)
             if votes and RANK[row.kind] == votes.rank and votes.by_judge[row.judge] == row.value:
                 rows[words].setdefault(row.judge, row)
         return tuple(
-            Dispute(tuple(rows[words].values()), self.known[words], len({*votes.sides}) > 1)
+            DisputedJudgement(
+                tuple(rows[words].values()), self.known[words], len({*votes.sides}) > 1
+            )
             for words, votes in differ.items()
         )
 
 
-def _votes(rows: Iterable[Judged], of: Callable[[Judged], _K]) -> dict[_K, Votes]:
+def _votes(rows: Iterable[JudgedResponse], of: Callable[[JudgedResponse], _K]) -> dict[_K, Votes]:
     """Return the votes of the highest rank about each thing, of each judge the most favourable."""
-    found: dict[_K, Votes] = {}
+    votes_by_key: dict[_K, Votes] = {}
     for row in rows:
         key, rank = of(row), RANK[row.kind]
-        votes = found.get(key)
+        votes = votes_by_key.get(key)
         if votes is None or rank > votes.rank:
-            found[key] = Votes(rank, {row.judge: row.value})
+            votes_by_key[key] = Votes(rank, {row.judge: row.value})
         elif rank == votes.rank:
             votes.by_judge[row.judge] = max(row.value, votes.by_judge.get(row.judge, 0.0))
-    return found
+    return votes_by_key

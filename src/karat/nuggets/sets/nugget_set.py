@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.nuggets.sets.judgements import UNNAMED, Judged, Judgements
-from karat.nuggets.sets.keys import Key
-from karat.nuggets.sets.places import short_places
-from karat.nuggets.sets.runs import Run
-from karat.nuggets.sets.voting import HALF, NO, YES
+from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, kind_problem
+from karat.evalset.reading import FileLocation, Reading
+from karat.nuggets.sets.judgements import (
+    HALF,
+    NAMELESS,
+    NO,
+    NOT,
+    PARTIAL,
+    SUPPORT,
+    UNNAMED,
+    YES,
+    JudgedResponse,
+    Judgements,
+)
+from karat.nuggets.sets.keys_and_runs import (
+    Nugget,
+    NuggetKey,
+    Question,
+    Response,
+    Run,
+    make_key,
+    make_run,
+)
+
+_SEPARATOR = re.compile(r"[/\\]")
+
+
+def short_places(places: Sequence[str]) -> list[str]:
+    """Return `FILE, line N` of each place, with as many folders as tell different files apart."""
+    split = [place.rpartition(", line ") for place in places]
+    files = {file: _SEPARATOR.split(file) for file, _, _ in split}
+    longest, n_parts = max(map(len, files.values()), default=1), 1
+    while n_parts < longest and len({tuple(parts[-n_parts:]) for parts in files.values()}) < len(
+        files
+    ):
+        n_parts += 1
+    return [
+        f"{'/'.join(files[file][-n_parts:])}, line {line}" if file else line
+        for file, _, line in split
+    ]
 
 
 @dataclass(frozen=True)
@@ -19,7 +56,7 @@ class NuggetSet:
     """A key with its runs and judgements, which may be absent."""
 
     name: str
-    key: Key
+    key: NuggetKey
     runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
     judgements: Judgements = field(default_factory=lambda: Judgements(()))
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -37,9 +74,9 @@ class NuggetSet:
         if tag not in self.runs:
             from karat.settings import nearest
 
-            some = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
-            known = nearest(tag, self.runs) or f" (there are {some or 'none'})"
-            raise InputError(f"{self.name} has no run {quoted(tag)}{known}")
+            tags_text = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
+            hint = nearest(tag, self.runs) or f" (there are {tags_text or 'none'})"
+            raise InputError(f"{self.name} has no run {quoted(tag)}{hint}")
         return self.runs[tag]
 
     def select(self, *tags: str) -> NuggetSet:
@@ -62,18 +99,20 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
     ]
 
 
-def _key_remarks(key: Key) -> Iterator[str]:
+def _key_remarks(key: NuggetKey) -> Iterator[str]:
     if without := [q.id for q in key.questions.values() if not q.vital]:
         yield f"no vital nuggets, so no F and no V: {_named('question', without)}"
     if single := [q.id for q in key.questions.values() if len(q.nuggets) == 1]:
         yield f"one nugget only: {_named('question', single)}"
 
 
-def _run_remarks(run: Run, key: Key) -> Iterator[str]:
+def _run_remarks(run: Run, key: NuggetKey) -> Iterator[str]:
     if silent := [q for q in key.questions if not run.responses(q)]:
-        where = _named("question", silent)
-        yield f"run {short(run.tag)}: no response, which scores 0: {where}"
-    if empty := [q for q in run.answers for some in run.answers[q] if not some.text.strip()]:
+        questions = _named("question", silent)
+        yield f"run {short(run.tag)}: no response, which scores 0: {questions}"
+    if empty := [
+        q for q in run.answers for response in run.answers[q] if not response.text.strip()
+    ]:
         yield f"run {short(run.tag)}: an empty response: {_named('question', empty)}"
 
 
@@ -91,41 +130,42 @@ def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
         return []
     first, second = both = judgements.contradictions[0]
     places = _places(both)
-    told = (
+    first_text = (
         f"question {first.question}, nugget {first.nugget}: the same response was judged "
         f"{first.value:g} ({places[0]}) and {second.value:g} ({places[1]})"
     )
-    others = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
+    more = f" (and {count - 1:,} more: karat nuggets describe lists them)" if count > 1 else ""
     rule = "the highest counts" if corrected else "a run's own count, else the highest"
-    return [f"contradictory judgements, of which {rule}: {told}{others}"]
+    return [f"contradictory judgements, of which {rule}: {first_text}{more}"]
 
 
-def _places(rows: Sequence[Judged]) -> list[str]:
+def _places(rows: Sequence[JudgedResponse]) -> list[str]:
     """The files and lines of some judgements, or their runs."""
     return short_places([row.place or f"run {row.run or '-'}" for row in rows])
 
 
 def _disputes(judgements: Judgements) -> list[str]:
     """The pairs about which judges differ, and the ties among them, the first of those in full."""
-    found = judgements.disputes
-    if not found:
+    disputes = judgements.disputes
+    if not disputes:
         return []
-    ties = [one for one in found if one.tie]
+    ties = [dispute for dispute in disputes if dispute.tie]
     counted = {HALF: "as half", YES: "as the higher value", NO: "as the lower value"}
     rule = "the majority counts"
     if ties:
-        some = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
-        rule += f", and {some} {counted[judgements.ties]}"
-    rows = (ties or found)[0].rows
+        ties_text = "1 tie counts" if len(ties) == 1 else f"{len(ties):,} ties count"
+        rule += f", and {ties_text} {counted[judgements.ties]}"
+    rows = (ties or disputes)[0].rows
     votes = [
         f"{short(row.judge or UNNAMED)} {row.value:g} ({place})"
         for row, place in zip(rows[:5], _places(rows[:5]), strict=True)
     ]
-    said = ", ".join(votes) + (", …" if len(rows) > 5 else "")
-    more = " (karat nuggets describe lists them all)" if len(found) > 1 else ""
+    votes_text = ", ".join(votes) + (", …" if len(rows) > 5 else "")
+    more = " (karat nuggets describe lists them all)" if len(disputes) > 1 else ""
     return [
-        f"judges contradict each other on {len(found):,} pair{'s' * (len(found) > 1)} of response "
-        f"and nugget; {rule}: question {rows[0].question}, nugget {rows[0].nugget}: {said}{more}"
+        f"judges contradict each other on {len(disputes):,} pair{'s' * (len(disputes) > 1)} of "
+        f"response and nugget; {rule}: question {rows[0].question}, nugget {rows[0].nugget}: "
+        f"{votes_text}{more}"
     ]
 
 
@@ -136,7 +176,271 @@ def _about_judges(judgements: Judgements) -> list[str]:
         f"of unknown kind, so counted as a person: {_named('judge', names)}; say which are models "
         "(--model-judge NAME, or a kind beside the judge)"
     )
-    counts = {name or UNNAMED: len(found) for name, found in judgements.of_models.items()}
-    shown = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
-    models = f"labels of models never count as judgements: {shown}"
+    counts = {name or UNNAMED: len(labels) for name, labels in judgements.of_models.items()}
+    counts_text = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
+    models = f"labels of models never count as judgements: {counts_text}"
     return [unknown] * bool(names) + [models] * bool(counts)
+
+
+PARTS = ("key", "runs", "judgements")
+
+
+class DraftedNugget(NamedTuple):
+    """A nugget as it was read, and where."""
+
+    nugget: Nugget
+    place: FileLocation
+
+
+class _Question(NamedTuple):
+    text: str
+    place: FileLocation
+    nuggets: dict[str, DraftedNugget]
+
+
+class NuggetDraft:
+    """Takes what readers found, notes what is wrong with it, and becomes a `NuggetSet`.
+
+    A file may hold more than is wanted of it: only the parts in `take` are kept. `models` are the
+    names of judges that are models, `ties` the value of a tie between judges (`voting.py`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        reading: Reading,
+        skip_unknown: bool = False,
+        models: Sequence[str] = (),
+        ties: str = HALF,
+    ) -> None:
+        self.name, self.reading, self.skip_unknown = name, reading, skip_unknown
+        self.models, self.ties, self.problem = models, ties, reading.problem
+        self.take: tuple[str, ...] = PARTS
+        self.questions: dict[str, _Question] = {}
+        self._responses: dict[str, list[tuple[FileLocation, str, Response]]] = {}
+        self._institutions: dict[str, str] = {}
+        self._judged: list[tuple[FileLocation, JudgedResponse]] = []
+        self._added: list[tuple[FileLocation, str, Nugget]] = []
+        self._words: list[tuple[FileLocation, str, str, str]] = []
+        self._skipped: dict[str, int] = {}
+
+    # ------------------------------------------------------------------------------ the key
+
+    def question(self, id: str, place: FileLocation, text: str = "") -> None:
+        """Take a question, which must be new; TREC keys name it only with its nuggets."""
+        if "key" not in self.take or not self._is_name("question", id, place):
+            return
+        if id in self.questions:
+            self.problem(place, f"question {short(id)} again (first {self.questions[id].place})")
+        else:
+            self.questions[id] = _Question(text, place, {})
+
+    def nugget(self, question: str, nugget: Nugget, place: FileLocation) -> None:
+        """Take a nugget of a question that is there."""
+        if "key" in self.take and question in self.questions:
+            self._keep(question, nugget, place)
+
+    def also(self, question: str, id: str, description: str, place: FileLocation) -> None:
+        """Take a further description of a nugget that is there."""
+        if "key" in self.take:
+            self._describe(question, id, description, place)
+
+    def _keep(self, question: str, nugget: Nugget, place: FileLocation) -> None:
+        nuggets = self.questions[question].nuggets
+        if not self._is_name("nugget", nugget.id, place):
+            return
+        if nugget.id in nuggets:
+            again = f"has nugget {short(nugget.id)} already ({nuggets[nugget.id].place})"
+            self.problem(place, f"question {short(question)} {again}")
+        elif not all(text.strip() for text in nugget.descriptions):
+            self.problem(place, f"nugget {short(nugget.id)} has no description, expected words")
+        else:
+            nuggets[nugget.id] = DraftedNugget(nugget, place)
+
+    def _describe(self, question: str, id: str, description: str, place: FileLocation) -> None:
+        nuggets = self.questions[question].nuggets if question in self.questions else {}
+        if id in nuggets:
+            old, first = nuggets[id]
+            nuggets[id] = DraftedNugget(
+                replace(old, descriptions=(*old.descriptions, description)), first
+            )
+        else:
+            problem = f"a further description of nugget {short(id)}, which no line above has"
+            self.problem(place, problem)
+
+    # ------------------------------------------------------------------------------ the runs
+
+    def run(self, tag: str, place: FileLocation, institution: str = "") -> None:
+        """Take a run, which may have no response; whose it is may be said once."""
+        if "runs" in self.take and self._is_name("run", tag, place):
+            self._responses.setdefault(tag, [])
+            if institution:
+                self._institutions[tag] = institution
+
+    def response(self, tag: str, question: str, response: Response, place: FileLocation) -> None:
+        """Take the next response of a run to a question."""
+        if "runs" in self.take and self._is_name("run", tag, place):
+            self._responses.setdefault(tag, []).append((place, question, response))
+
+    @property
+    def responses(self) -> int:
+        """The number of responses so far."""
+        return sum(map(len, self._responses.values()))
+
+    # ------------------------------------------------------------------------ the judgements
+
+    def judge(self, row: JudgedResponse, place: FileLocation) -> None:
+        """Take a judgement."""
+        if "judgements" not in self.take:
+            return
+        if row.value not in (SUPPORT, PARTIAL, NOT):
+            self.problem(place, f"found the value {row.value}, expected 0, 0.5 or 1")
+        elif problem := kind_problem(row.kind):
+            self.problem(place, problem)
+        else:
+            self._judged.append((place, row._replace(place=str(place))))
+
+    # ---------------------------------------------------------- what assessors add to the key
+
+    def add(self, question: str, nugget: Nugget, place: FileLocation) -> None:
+        """Take a nugget that an assessor found missing; it stands among judgements."""
+        if "judgements" in self.take:
+            self._added.append((place, question, nugget))
+
+    def add_words(self, question: str, id: str, description: str, place: FileLocation) -> None:
+        """Take further words for a nugget that an assessor marked in a response."""
+        if "judgements" in self.take:
+            self._words.append((place, question, id, description))
+
+    def _extend_key(self) -> None:
+        """Nuggets first, then words for them; what the key has already is not added again."""
+        for place, question, nugget in self._added:
+            if self._is_asked("a nugget of", question, place) and not self._has(question, nugget):
+                self._keep(question, nugget, place)
+        for place, question, id, words in self._words:
+            if not self._is_asked("words for a nugget of", question, place):
+                continue
+            nuggets = self.questions[question].nuggets
+            if not words.strip():
+                self.problem(place, f"no words for nugget {short(id)}, expected some")
+            elif not self._has_nugget("words for", question, id, place):
+                continue
+            elif words not in nuggets[id].nugget.descriptions:
+                self._describe(question, id, words, place)
+
+    def _has(self, question: str, nugget: Nugget) -> bool:
+        """Return whether the key holds this very nugget, perhaps with further words."""
+        drafted = self.questions[question].nuggets.get(nugget.id)
+        if drafted is None:
+            return False
+        first = drafted.nugget.descriptions[: len(nugget.descriptions)]
+        return replace(drafted.nugget, descriptions=first) == nugget
+
+    # ------------------------------------------------------------------------------- the end
+
+    def finish(self) -> NuggetSet:
+        """Return the set; if anything is wrong with it, the first problem is raised."""
+        self._extend_key()
+        if not self.questions:
+            self.problem(self.name, "no questions: expected a key with at least one")
+        for id, drafted in self.questions.items():
+            if not drafted.nuggets:
+                self.problem(drafted.place, f"question {short(id)} has no nuggets")
+        runs = {}
+        for tag, rows in self._responses.items():
+            answered = [
+                row[1:] for row in rows if self._is_asked("a response to", row[1], row[0], 1)
+            ]
+            runs[tag] = make_run(tag, answered, self._institutions.get(tag, ""))
+        judged_rows = [
+            (place, row)
+            for place, row in self._judged
+            if self._is_asked("a judgement of", row.question, place)
+            and self._has_nugget("a judgement of", row.question, row.nugget, place)
+        ]
+        judged = Judgements(
+            _with_kinds(judged_rows, self.models, self.name, self.reading), self.ties
+        )
+        self.reading.check()
+        key = make_key(
+            Question(id, tuple(nugget for nugget, _ in drafted.nuggets.values()), drafted.text)
+            for id, drafted in self.questions.items()
+        )
+        out = f"{sum(self._skipped.values()):,} responses to {len(self._skipped):,} questions"
+        notes = (f"left out: {out} that the key does not have",) if self._skipped else ()
+        return NuggetSet(self.name, key, MappingProxyType(runs), judged, notes)
+
+    def _is_asked(
+        self, subject: str, question: str, place: FileLocation, responses: int = 0
+    ) -> bool:
+        """Return whether the key has a question; else what is said of it is left out, or wrong."""
+        if question in self.questions:
+            return True
+        if self.skip_unknown:
+            self._skipped[question] = self._skipped.get(question, 0) + responses
+        else:
+            self.problem(place, f"{subject} question {quoted(question)}, which is not in the key")
+        return False
+
+    def _has_nugget(self, subject: str, question: str, id: str, place: FileLocation) -> bool:
+        """Return whether a question of the key has a nugget; else a problem is noted."""
+        nuggets = self.questions[question].nuggets
+        if id not in nuggets:
+            ids_text = f"{', '.join([*nuggets][:10])}{', …' if len(nuggets) > 10 else ''}"
+            reason = f"which question {short(question)} does not have ({ids_text})"
+            self.problem(place, f"{subject} nugget {quoted(id)}, {reason}")
+        return id in nuggets
+
+    def _is_name(self, kind: str, name: object, place: FileLocation) -> bool:
+        return self.reading.check_name(kind, name, place, blank=False)
+
+
+def _with_kinds(
+    rows: Sequence[tuple[FileLocation, JudgedResponse]],
+    models: Sequence[str],
+    name: str,
+    reading: Reading,
+) -> tuple[JudgedResponse, ...]:
+    """The rows with the kinds of their judges; `models` are the names of judges that are models.
+
+    The kind stands beside a judgement, or models are named. What one row says of a named judge
+    holds for all rows of that judge, but for what was adjudicated.
+    """
+    kinds = _said(rows, reading)
+    judges = {row.judge or NAMELESS for _, row in rows}
+    for model in dict.fromkeys(models):
+        row_kinds = {row.kind for _, row in rows if not row.judge and model == NAMELESS}
+        if model not in judges:
+            names_text = ", ".join(short(judge) for judge in sorted(judges)[:10]) or "none"
+            reason = f"no judgement is by a judge {quoted(model)}, named as a model"
+            reading.problem(name, f"{reason} (the judges are {names_text})")
+        elif kinds.setdefault(model, MODEL) != MODEL or (row_kinds and not row_kinds & {"", MODEL}):
+            reading.problem(
+                name, f"judge {short(model)} is named as a model, but its file says another kind"
+            )
+    if NAMELESS in models:
+        kinds[""] = MODEL
+    # Who adjudicates here and there may have judged the rest as anybody else.
+    fill = {judge: kind for judge, kind in kinds.items() if kind != ADJUDICATED}
+    return tuple(
+        row if row.kind or row.judge not in fill else row._replace(kind=fill[row.judge])
+        for _, row in rows
+    )
+
+
+def _said(rows: Sequence[tuple[FileLocation, JudgedResponse]], reading: Reading) -> dict[str, str]:
+    """Return the kind of each named judge that has one; nobody is a model and something else."""
+    kinds: dict[str, str] = {}
+    for place, row in rows:
+        if not row.kind or not row.judge:
+            continue
+        first = kinds.setdefault(row.judge, row.kind)
+        if first != row.kind and MODEL in (first, row.kind):
+            reading.problem(
+                place,
+                f"judge {short(row.judge)} is of the kind {row.kind} here and {first} before; "
+                "expected a model to be one everywhere",
+            )
+        elif first != row.kind:  # a person who also adjudicates
+            kinds[row.judge] = PERSON
+    return kinds

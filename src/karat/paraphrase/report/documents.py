@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
 from karat.paraphrase.report.figures import network_figure, pair_figure
-from karat.report.charts.models import Interval, Point, Scatter, chart_figure, intervals_figure
+from karat.report.charts.models import ChartInterval, Point, Scatter, chart_figure, intervals_figure
 from karat.report.model import (
     Cell,
     Column,
@@ -20,11 +20,11 @@ from karat.report.model import (
     Figure,
     Row,
     Table,
-    brief,
-    listing,
-    several,
-    signed,
-    span,
+    format_brief,
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
 )
 
 if TYPE_CHECKING:
@@ -51,15 +51,19 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
         return (f"Mean PEM on a scale from 1 to 5: {means[0]}.",)
     best = ranked[0]
     if isclose(best.pem, ranked[1].pem, rel_tol=SLACK):
-        return (f"Several systems share the highest mean PEM: {listing(means)}.",)
+        return (f"Several systems share the highest mean PEM: {join_names(means)}.",)
     overlapping = [row.system for row in ranked[1:] if _overlap(best, row)]
-    overlap = f" Its interval overlaps that of {listing(overlapping)}." if overlapping else ""
-    return (f"{best.system} has the highest mean PEM: {means[0]}; {listing(means[1:])}.{overlap}",)
+    overlap = f" Its interval overlaps that of {join_names(overlapping)}." if overlapping else ""
+    return (
+        f"{best.system} has the highest mean PEM: {means[0]}; {join_names(means[1:])}.{overlap}",
+    )
 
 
 def _mean(row: SystemRow) -> str:
     """Return a system and its mean PEM, with the interval if there is one."""
-    ends = "" if row.low is None or row.high is None else f" {span(row.low, row.high, 2)}"
+    ends = (
+        "" if row.low is None or row.high is None else f" {format_interval(row.low, row.high, 2)}"
+    )
     return f"{row.system} {row.pem:.2f}{ends}"
 
 
@@ -97,7 +101,7 @@ def generation_answer(result: GeneratedParaphrases) -> tuple[str, ...]:
     n_sentences = len({row.segment for row in result.rows})
     n_paraphrased = n_sentences - reasons.total()
     verb = "has" if 1 in (n_paraphrased, n_sentences) else "have"
-    have = f"{n_paraphrased:,} of {several(n_sentences, 'sentence')} {verb} a paraphrase"
+    have = f"{n_paraphrased:,} of {format_count(n_sentences, 'sentence')} {verb} a paraphrase"
     none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
     return (f"{have}{none}.",)
 
@@ -143,9 +147,9 @@ def _gain(gains: Sequence[Gain]) -> str:
 
 def _difference(gain: Gain) -> str:
     """Return a difference with its interval, where resamples have one."""
-    ends = "" if isnan(gain.low) else f" {span(gain.low, gain.high, 3)}"
+    ends = "" if isnan(gain.low) else f" {format_interval(gain.low, gain.high, 3)}"
     pairs = " without controls" if gain.pairs == NO_CONTROLS else ""
-    return f"{signed(gain.difference, 3)}{ends}{pairs}"
+    return f"{format_signed(gain.difference, 3)}{ends}{pairs}"
 
 
 _PARTS = (
@@ -200,7 +204,7 @@ def scores_document(result: ParaphraseScores, command: str) -> Document:
     if result.segments:
         segments = [row._asdict() for row in result.segments]
         tables.append(Table("segments", "Each paraphrase", _SEGMENTS, segments, group="system"))
-    pem = (Interval(row.system, row.pem, row.low, row.high) for row in result.rows)
+    pem = (ChartInterval(row.system, row.pem, row.low, row.high) for row in result.rows)
     chart = intervals_figure("PEM by system", "PEM", pem)
     blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
     signed = {"pem": result.signature}
@@ -395,7 +399,7 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
         for gram in explanation.grams
     ]
     shown_grams = [
-        _gram(f"Pair {n}, {kind}: {several(len(grams), 'n-gram')}", n, gram)
+        _gram(f"Pair {n}, {kind}: {format_count(len(grams), 'n-gram')}", n, gram)
         for n, kind, grams in kinds
         for gram in grams[:MAX_SHOWN]
     ]
@@ -468,7 +472,7 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
             "rounded": f"{phrase.probability:.3g}",
             "probability": phrase.probability,
             "seen": phrase.seen,
-            "edges": " / ".join(f"{' '.join(w)} {brief(p)}" for w, p in phrase.edges),
+            "edges": " / ".join(f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges),
             "left_out": phrase.left_out,
         }
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, quote, shape
-from karat.report.model import Figure, brief, several
+from karat.report.model import Figure, format_brief, format_count
 
 if TYPE_CHECKING:
     from karat.paraphrase.pem.explanation import PairExplanation, Phrase
@@ -64,7 +64,7 @@ def _draw_networks(title: str, explanation: PairExplanation) -> str:
             y += height
         arcs = sum(len(phrase.edges) for phrase in phrases)
         descriptions.append(
-            f"{name}: {several(len(phrases), 'phrase')}, {several(arcs, 'translation')}"
+            f"{name}: {format_count(len(phrases), 'phrase')}, {format_count(arcs, 'translation')}"
         )
     return svg.chart(title, "; ".join(descriptions), y, parts, fluid=False, class_="grid")
 
@@ -97,7 +97,7 @@ def _labels(phrase: Phrase) -> list[str]:
     """Return the labels of the arcs, and one for those that are not drawn."""
     drawn_edges = phrase.edges[:MAX_ARCS]
     labels = [
-        f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {brief(p)}"
+        f"{svg.shorten(' '.join(words), MAX_NETWORK_LABEL)} / {format_brief(p)}"
         for words, p in drawn_edges
     ]
     more = len(phrase.edges) - len(drawn_edges)
@@ -174,7 +174,7 @@ def _draw_pair(title: str, explanation: PairExplanation) -> str:
             explanation.original[link.original].words,
             explanation.paraphrase[link.paraphrase].words,
         )
-        description = f"{' '.join(words[0])} - {' '.join(words[1])}: {brief(link.weight)}"
+        description = f"{' '.join(words[0])} - {' '.join(words[1])}: {format_brief(link.weight)}"
         line = shape("line", **ends, **look, stroke_width=1 + 3 * weight)
         parts.append(element("g", svg.tooltip(description), line))
     for phrases, places, y, linked in (
@@ -184,7 +184,9 @@ def _draw_pair(title: str, explanation: PairExplanation) -> str:
         for number, (phrase, place) in enumerate(zip(phrases, places, strict=True)):
             parts += _draw_pair_box(phrase, place, y, number in linked)
     width = max(end for _, end in [*above, *below]) + 2
-    description = f"{several(len(explanation.links), 'pair')} of phrases with shared pivot words"
+    description = (
+        f"{format_count(len(explanation.links), 'pair')} of phrases with shared pivot words"
+    )
     return svg.chart(
         title, description, lower + PAIR_BOX + 4, parts, width, fluid=False, class_="grid"
     )

@@ -109,7 +109,7 @@ def train(
     """
     from karat.realize import train_realizer_file
     from karat.realize.model import check_complete_from, input_kinds
-    from karat.report.model import several
+    from karat.report.model import format_count
 
     if realizer == "ordering" and lm_order != LM_ORDER:
         raise click.UsageError(
@@ -138,7 +138,7 @@ def train(
         )
     (row,) = training.rows
     click.echo(
-        f"{row.output}: {row.models}, trained on {several(row.sentences, 'sentence')} in "
+        f"{row.output}: {row.models}, trained on {format_count(row.sentences, 'sentence')} in "
         f"{row.seconds:.0f} s of processor time, {row.megabytes:.1f} MB"
     )
     _print_notes(training.notes)

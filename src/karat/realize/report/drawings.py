@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import element, quote
-from karat.report.model import Figure, enumeration, several
+from karat.report.model import Figure, format_count, join_items
 from karat.report.render.text import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def unpruned_figure(lattice: TreeLattice) -> Figure:
     """Return a figure of all orders that the supertags allow, with no cost and none marked."""
     orders = lattice.orders()
     arcs = order_graph(orders) if orders else []
-    total = several(int(lattice.sequences), "word sequence")
+    total = format_count(int(lattice.sequences), "word sequence")
     if arcs and len(arcs) <= MAX_UNPRUNED_ARCS:
         plain = [arc._replace(word=lattice.words[int(arc.word)], best=False) for arc in arcs]
         caption = f"Every path is a word sequence that the supertags allow: {total}."
@@ -90,7 +90,7 @@ def _full_panel(lattice: TreeLattice, treelet: TreeletSize) -> LatticePanel:
     ]
     graph = order_graph(lattice.treelet_orders(head))
     arcs = [arc._replace(word=words[int(arc.word)], best=False) for arc in graph]
-    total = several(int(treelet.paths), "order")
+    total = format_count(int(treelet.paths), "order")
     return LatticePanel(f"{lattice.words[head]}: {total}", arcs)
 
 
@@ -98,7 +98,7 @@ def orders_figure(tree: InputTrees, orders: Sequence[WordOrder]) -> Figure:
     """Return the best orders of the only tree as one graph; common ends are drawn once."""
     node_orders = [order.nodes for order in orders[:MAX_DRAWN_ORDERS]]
     marked = ", the best marked" if len(node_orders) > 1 else ""
-    caption = f"{several(len(node_orders), 'order')}{marked}."
+    caption = f"{format_count(len(node_orders), 'order')}{marked}."
     arcs = [arc._replace(word=tree.words[int(arc.word)]) for arc in order_graph(node_orders)]
     return _figure(BEST_ORDERS, [LatticePanel("", arcs, compact=True)], caption)
 
@@ -180,7 +180,7 @@ def _panel(lattice: TreeLattice, treelet: TreeletSize, order: Sequence[int]) -> 
         if arc.start in reached:
             reached.add(arc.end)
             reached_arcs.append(arc)
-    total = several(int(treelet.paths), "order")
+    total = format_count(int(treelet.paths), "order")
     return LatticePanel(f"{lattice.words[treelet.head]}: {total}", reached_arcs)
 
 
@@ -227,7 +227,7 @@ def _svg(title: str, panels: Sequence[LatticePanel]) -> str:
         parts += drawing.parts
         width, y = max(width, drawing.width), drawing.height + HEADING
     arcs = [arc for panel in panels for arc in panel.arcs]
-    description = f"{several(len(panels), 'graph')}, {several(len(arcs), 'arc')}"
+    description = f"{format_count(len(panels), 'graph')}, {format_count(len(arcs), 'arc')}"
     return svg.chart(title, description, y - HEADING, parts, width, fluid=False, class_="grid")
 
 

@@ -15,7 +15,7 @@ from karat.realize.report.drawings import (
     unpruned_figure,
 )
 from karat.realize.report.tables import as_rows, explanation_answer, is_alternative, number
-from karat.report.model import Column, Document, Figure, Row, Table, several
+from karat.report.model import Column, Document, Figure, Row, Table, format_count
 
 if TYPE_CHECKING:
     from karat.realize import explanation
@@ -268,7 +268,7 @@ def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs
     ]
     rows: list[Row] = []
     for rank, changed in explained.changed():
-        heading = f"Order {rank}: {several(len(changed), 'treelet')} other than in the best"
+        heading = f"Order {rank}: {format_count(len(changed), 'treelet')} other than in the best"
         for treelet, less in changed:
             rows.append({"heading": heading, "rank": rank, "less": less, **treelet._asdict()})
     if rows:

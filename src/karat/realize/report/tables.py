@@ -8,8 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from karat.realize.report.drawings import tree_figure
-from karat.report.charts.models import Interval, intervals_figure
-from karat.report.model import Column, Document, Figure, Row, Table, listing, sentence_case, several
+from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.model import (
+    Column,
+    Document,
+    Figure,
+    Row,
+    Table,
+    format_count,
+    join_names,
+    sentence_case,
+)
 from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
@@ -49,7 +58,7 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
         if row.model != IN_FILE:
             models_of_sentence.setdefault((row.sentence, row.exact), []).append(row.model)
     sentences = [
-        f"{sentence_case(listing(models))}{_FILE[exact]}: {sentence}"
+        f"{sentence_case(join_names(models))}{_FILE[exact]}: {sentence}"
         for (sentence, exact), models in models_of_sentence.items()
     ]
     return (*sentences, *_file_sentence(explained))
@@ -57,7 +66,7 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
 
 def _describe_forms(forms: Sequence[WordForm]) -> str:
     """Say how many forms were made, and how many might well be others."""
-    n_forms = several(sum(form.chosen for form in forms), "form")
+    n_forms = format_count(sum(form.chosen for form in forms), "form")
     unsure = len({form.place for form in forms if is_alternative(form)})
     return f"{n_forms} made from lemmas, {unsure} in doubt"
 
@@ -69,7 +78,7 @@ def _describe_completion(
     slots = [word for word in completion.optional if word.probability is not None]
     unsure = several(sum(bool(word.alternatives) for word in slots), "choice")
     words = sum(len(word.word.split()) for word in slots)
-    inserted = several(words, "word") if words else "No words"
+    inserted = format_count(words, "word") if words else "No words"
     return (f"{inserted} inserted, {unsure} in doubt: {explained.rows[0].sentence}",)
 
 
@@ -97,9 +106,8 @@ def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:
         first.setdefault(row.inputs, row)
     leads = {lead.inputs: lead for lead in evaluation.leads}
     sentences = [_describe_scores(leads.get(inputs), row) for inputs, row in first.items()]
-    trees = (
-        f"On {several(evaluation.training.sentences, 'tree')}{_in_training(evaluation.training)}"
-    )
+    trees = f"On {format_count(evaluation.training.sentences, 'tree')}"
+    trees += _in_training(evaluation.training)
     return (f"{trees}, {sentences[0]}", *map(sentence_case, sentences[1:]))
 
 
@@ -146,8 +154,8 @@ def sentences_answer(generated: RealizedSentences) -> tuple[str, ...]:
     """Say how many sentences were made, and what from."""
     inputs = name_inputs(str(generated.settings["inputs"]))
     realizer = REALIZER_NAMES[str(generated.settings["realizer"])]
-    trees = several(len({row.tree for row in generated.rows}), "tree")
-    sentences = several(len(generated.rows), "sentence")
+    trees = format_count(len({row.tree for row in generated.rows}), "tree")
+    sentences = format_count(len(generated.rows), "sentence")
     inserted = _describe_inserted(generated)
     return (f"{sentences} for {trees}, from {inputs}, by the {realizer}{inserted}.",)
 
@@ -159,7 +167,7 @@ def _describe_inserted(generated: RealizedSentences) -> str:
         return ""
     if not generated.inserted:
         return f"; no {' or '.join(classes)} inserted"
-    return f"; {' and '.join(classes)} inserted ({several(generated.inserted, 'token')})"
+    return f"; {' and '.join(classes)} inserted ({format_count(generated.inserted, 'token')})"
 
 
 number = partial(Column, align="right")
@@ -248,7 +256,7 @@ def evaluation_document(evaluation: RealizerEvaluation, command: str) -> Documen
 
     names = [column.key for column in _PAPER]
     paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
-    title = f"{evaluation.name}: {several(evaluation.training.sentences, 'tree')}"
+    title = f"{evaluation.name}: {format_count(evaluation.training.sentences, 'tree')}"
     title += ", training data" if evaluation.training.share >= MAX_TRAINING_SHARE else ""
     rows: list[Row] = [
         {**row._asdict(), "heading": f"from {name_inputs(row.inputs)}"} for row in evaluation.rows
@@ -284,7 +292,7 @@ def _leads(evaluation: RealizerEvaluation) -> list[Row]:
 
 def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
     """Return a dot for the BLEU of each realiser."""
-    dots = (Interval(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
+    dots = (ChartInterval(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
     figure = intervals_figure("BLEU by realiser", "BLEU", dots)
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
     caption = f"{inserts if evaluation.slots else ''}In brackets: the input."

@@ -15,7 +15,7 @@ _TINY = 1e-290  # spans below this would underflow
 
 
 def drawable(values: Iterable[float | None]) -> bool:
-    """Return whether all values have a place on an axis; None, NaN and infinities have none."""
+    """Return whether all values can be drawn: not None, NaN, infinite or huge."""
     return all(v is not None and math.isfinite(v) and abs(v) < _LARGEST for v in values)
 
 
@@ -26,7 +26,7 @@ class Ticks(NamedTuple):
     exponent: int
 
     def label(self, value: float, extra: int = 0) -> str:
-        """The value with just the decimals that tell two ticks apart, and `extra` more."""
+        """Format a value with the decimals that distinguish two ticks, and `extra` more."""
         decimals = max(0, extra - self.exponent)
         largest = max(map(abs, self.values))
         if largest < 1e6 and decimals <= 6:
@@ -50,7 +50,7 @@ class LogTicks(Ticks):
 def log_ticks(low: float, high: float) -> Ticks:
     """Ticks of a logarithmic axis that cover low..high, both above zero.
 
-    Over more than three powers of ten there are powers of ten alone, and not all beyond ten.
+    Beyond three powers of ten, only powers of ten are ticks, and beyond ten of them not all.
     """
     first, last = _power(low), _power(high)
     last += high > float(f"1e{last}")
@@ -67,14 +67,14 @@ def log_ticks(low: float, high: float) -> Ticks:
     return LogTicks(tuple(steps[start : end + 1]), first)
 
 
-def nice_ticks(low: float, high: float, about: int = 5, whole: bool = False) -> Ticks:
+def nice_ticks(low: float, high: float, about: int = 5, integers: bool = False) -> Ticks:
     """About so many ticks in steps of 1, 2 or 5 times a power of ten, covering low..high.
 
-    `whole` forbids steps below one, for counts.
+    `integers` forbids steps below one, for counts.
     """
     low, high = _apart(low, high)
     mantissa, exponent = _step((high - low) / about)
-    if whole and exponent < 0:
+    if integers and exponent < 0:
         mantissa, exponent = 1, 0
     step = float(f"{mantissa}e{exponent}")
     first = math.floor(low / step + _SLACK)
@@ -117,7 +117,7 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Return the place of the value; by logarithms if the ticks do."""
+        """Return the position of a value; logarithmic if the ticks are."""
         low, high = self.ticks.values[0], self.ticks.values[-1]
         if isinstance(self.ticks, LogTicks):
             from karat.arithmetic import log10  # numpy is loaded where it is needed

@@ -1,4 +1,4 @@
-"""The model of a chart drawn with letters, by its type; intervals as rows with whiskers."""
+"""Charts drawn with characters, for terminals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import (
     Chart,
+    ChartInterval,
     Curves,
-    Estimated,
     HeatMap,
-    Interval,
     Intervals,
+    PairedEstimate,
     PairedIntervals,
     Point,
     Scatter,
-    runs,
+    curve_runs,
 )
 from karat.report.render import text
 from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, truncate
@@ -33,15 +33,15 @@ MOST_CELLS = 10_000
 
 
 def draw_heat_map(chart: HeatMap, sheet: Sheet) -> list[str]:
-    """The table with its key."""
+    """Draw a heat map as a table of numbers and shades, with its key."""
     if len(chart.rows) * len(chart.columns) > MOST_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
         return sheet.lines(f"{size} are too many to draw with letters", DIM)
     names = [_cut(name, min(LONGEST_DOWN, sheet.width // 3)) for name in chart.rows]
     indent = max(map(display_width, names))
-    shown = [_text(chart, i, j) for i, j, _ in chart.cells]
-    shown += [_cut(name, LONGEST_ACROSS) for name in chart.columns]
-    wide = min(max(map(display_width, shown)), max(sheet.width - indent - 1, 1))
+    cell_texts = [_text(chart, i, j) for i, j, _ in chart.cells]
+    cell_texts += [_cut(name, LONGEST_ACROSS) for name in chart.columns]
+    wide = min(max(map(display_width, cell_texts)), max(sheet.width - indent - 1, 1))
     step = max((sheet.width - indent - 1) // (wide + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
@@ -61,7 +61,6 @@ def _cut(name: str, width: int) -> str:
 
 
 def _text(chart: HeatMap, i: int, j: int) -> str:
-    """A number with its shade and signs, in brackets at the edges of the region."""
     value = chart.at(i, j)
     shade = "" if value is None else SHADES[min(int(chart.share(value) * 5), 4)].strip()
     inner = f"{chart.number(value)}{shade}{visible(chart.signs(i, j))}"
@@ -80,49 +79,48 @@ def _cell(chart: HeatMap, i: int, j: int, wide: int, sheet: Sheet) -> str:
 
 
 def _heat_key(chart: HeatMap, sheet: Sheet) -> list[str]:
-    """The axes, the shades and the signs, explained."""
     low, high = (chart.number(end) for end in chart.ends)
-    told = [f"{chart.row_axis} down, {chart.column_axis} across"]
-    told.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
-    told += [f"{sign} {name}" for sign, name in chart.keys]
-    told += [f"[ ] {chart.outline.name}"] if chart.outline else []
-    return sheet.lines(visible("; ".join(told)), DIM)
+    key_items = [f"{chart.row_axis} down, {chart.column_axis} across"]
+    key_items.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
+    key_items += [f"{sign} {name}" for sign, name in chart.keys]
+    key_items += [f"[ ] {chart.outline.name}"] if chart.outline else []
+    return sheet.lines(visible("; ".join(key_items)), DIM)
 
 
 MAIN, OTHER = tuple("├─┤●"), tuple("╶╌╴○")  # the ends and the inside of a line, and its dot
 
 
 def draw_paired(chart: PairedIntervals, sheet: Sheet) -> list[str]:
-    """A line for the main value, one below it for the other, and a key."""
-    pairs = chart.shown
+    """Draw a line for the main value of each item, one below it for the other, and a key."""
+    pairs = chart.plotted
     labels = [truncate(visible(pair.label), min(MAX_LABEL, sheet.width // 3)) for pair in pairs]
     left = max(map(display_width, labels))
-    right = max(display_width(one.text) for pair in pairs for one in pair.placed)
+    right = max(display_width(estimate.text) for pair in pairs for estimate in pair.placed)
     wide = sheet.width - left - right - 2
     if wide < MIN_SCALE:
         return sheet.lines("too narrow for a plot", DIM)
     axis = Axis(chart.ticks(), 0, wide - 1)
     lines = []
     for pair, label in zip(pairs, labels, strict=True):
-        for one, name in zip(pair.placed, (label, ""), strict=False):
-            main = one is pair.main
+        for estimate, name in zip(pair.placed, (label, ""), strict=False):
+            main = estimate is pair.main
             bar = sheet.ink(
-                _paired_bar(one, axis, wide, MAIN if main else OTHER), CYAN if main else DIM
+                _paired_bar(estimate, axis, wide, MAIN if main else OTHER), CYAN if main else DIM
             )
             space = " " * (left - display_width(name))
-            lines.append(f"{space}{name} {bar} {one.text:>{right}}")
+            lines.append(f"{space}{name} {bar} {estimate.text:>{right}}")
     return [*lines, *sheet.lines(_paired_key(chart), DIM)]
 
 
-def _paired_bar(one: Estimated, axis: Axis, wide: int, signs: tuple[str, ...]) -> str:
+def _paired_bar(estimate: PairedEstimate, axis: Axis, wide: int, signs: tuple[str, ...]) -> str:
     first, inside, last, dot = signs
-    drawn = [" "] * wide
-    if one.bar:
-        low, high = (round(axis.at(end)) for end in one.bar)
-        drawn[low : high + 1] = inside * (high - low + 1)
-        drawn[low], drawn[high] = first, last
-    drawn[round(axis.at(one.value))] = dot
-    return "".join(drawn)
+    characters = [" "] * wide
+    if estimate.bar:
+        low, high = (round(axis.at(end)) for end in estimate.bar)
+        characters[low : high + 1] = inside * (high - low + 1)
+        characters[low], characters[high] = first, last
+    characters[round(axis.at(estimate.value))] = dot
+    return "".join(characters)
 
 
 def _paired_key(chart: PairedIntervals) -> str:
@@ -186,12 +184,11 @@ class Plot:
 
     def _row(self, row: int, label: str) -> str:
         cells = [self.signs.get((row, column), (" ", "")) for column in range(self.width)]
-        drawn = "".join(self.sheet.ink(sign, code) for sign, code in cells)
+        line = "".join(self.sheet.ink(sign, code) for sign, code in cells)
         edge = f"{label:>{self.margin}} {'┤' if label else '│'}"
-        return self.sheet.ink(edge, DIM) + (drawn.rstrip() if drawn.strip() else "")
+        return self.sheet.ink(edge, DIM) + (line.rstrip() if line.strip() else "")
 
     def _below(self, name: str) -> list[str]:
-        """The lower edge, the numbers below its ticks that have room, and the axis' name."""
         ticks = [(self.column(value), self.across.label(value)) for value in self.across.values]
         edge = "".join("┬" if column in dict(ticks) else "─" for column in range(self.width))
         numbers = ""
@@ -202,27 +199,27 @@ class Plot:
                 numbers += " " * (at - len(numbers)) + label
         text = truncate(visible(name), self.sheet.width)
         space = max(self.margin + 2 + (self.width - display_width(text)) // 2, 0)
-        named = " " * min(space, self.sheet.width - display_width(text)) + text
-        lines = (" " * (self.margin + 1) + "└" + edge, numbers, named)
+        name_line = " " * min(space, self.sheet.width - display_width(text)) + text
+        lines = (" " * (self.margin + 1) + "└" + edge, numbers, name_line)
         return [self.sheet.ink(line, DIM) for line in lines]
 
 
 def draw_scatter(chart: Scatter, sheet: Sheet) -> list[str]:
-    """The points and what they are."""
-    points = chart.shown
+    """Draw a scatter plot and list its points."""
+    points = chart.plotted
     plot = Plot(*chart.ticks(across=4, up=4), sheet)
     if len(points) <= len(ascii_letters):
         for letter, point in zip(ascii_letters, points, strict=False):
             place = plot.place(point.x, point.y)
             plot.signs[place] = (SEVERAL if place in plot.signs else letter, _ink(chart, point))
         several = any(sign == SEVERAL for sign, _ in plot.signs.values())
-        told = _names(chart, sheet)
-        told += sheet.lines(f"{SEVERAL} several points", DIM) if several else []
+        point_names = _names(chart, sheet)
+        point_names += sheet.lines(f"{SEVERAL} several points", DIM) if several else []
     else:
         for place, count in Counter(plot.place(point.x, point.y) for point in points).items():
             plot.signs[place] = ("·" if count == 1 else "o" if count < 5 else "●", CYAN)
-        told = sheet.lines(CROWD, DIM)
-    return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines(chart.note, ""), *told]
+        point_names = sheet.lines(CROWD, DIM)
+    return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines(chart.note, ""), *point_names]
 
 
 def _ink(chart: Scatter, point: Point) -> str:
@@ -230,28 +227,27 @@ def _ink(chart: Scatter, point: Point) -> str:
 
 
 def _names(chart: Scatter, sheet: Sheet) -> list[str]:
-    """Return the meaning of each letter."""
     x, y = chart.ticks()
     lines = []
-    for letter, point in zip(ascii_letters, chart.shown, strict=False):
+    for letter, point in zip(ascii_letters, chart.plotted, strict=False):
         values = f"{x.label(point.x, extra=2)}, {y.label(point.y, extra=2)}"
         if point.bar:
             low, high = (y.label(end, extra=2) for end in point.bar)
             values += f" (from {low} to {high})"
         group = f" ({point.group})" if point.group else ""
-        told = truncate(visible(f" {point.label}{group}: {values}"), sheet.width - 1)
-        lines.append(sheet.ink(letter, _ink(chart, point)) + told)
+        point_text = truncate(visible(f" {point.label}{group}: {values}"), sheet.width - 1)
+        lines.append(sheet.ink(letter, _ink(chart, point)) + point_text)
     return lines
 
 
 def draw_curves(chart: Curves, sheet: Sheet) -> list[str]:
-    """The curves and their names; bands are left out."""
+    """Draw curves and their names, without bands."""
     plot = Plot(*chart.ticks(across=4, up=4), sheet)
     names, points = [], {}
-    for k, curve in enumerate(chart.shown):
+    for k, curve in enumerate(chart.plotted):
         sign, ink = SIGNS[k % len(SIGNS)], INKS[k % len(INKS)]
         names.append(f"{sign} {visible(curve.name)}")
-        for run in runs(curve.knots):
+        for run in curve_runs(curve.knots):
             places = [plot.place(knot.x, knot.y) for knot in run]
             points.update(dict.fromkeys(places, (sign, ink)))
             for (top, left), (bottom, right) in pairwise(places):
@@ -267,8 +263,8 @@ MIN_SCALE = 8  # columns of the scale
 
 
 def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
-    """The rows, and what the axis is."""
-    items = chart.shown
+    """Draw a row per item: label, whisker, value."""
+    items = chart.plotted
     ticks = chart.ticks()
     labels = [truncate(visible(item.label), min(MAX_LABEL, sheet.width // 3)) for item in items]
     values = [ticks.label(item.value, extra=2) for item in items]
@@ -287,7 +283,7 @@ def draw_intervals(chart: Intervals, sheet: Sheet) -> list[str]:
     return [*lines, *sheet.lines("; ".join([f"{chart.axis}, {ends}", *base]), DIM)]
 
 
-def _interval_bar(item: Interval, axis: Axis, wide: int, base: list[float]) -> str:
+def _interval_bar(item: ChartInterval, axis: Axis, wide: int, base: list[float]) -> str:
     signs = [" "] * wide
     if item.bar:
         low, high = sorted(round(axis.at(end)) for end in item.bar)
@@ -310,4 +306,4 @@ _DRAWN: dict[type, Callable[[Any, Sheet], list[str]]] = {
 
 def chart_sketch(chart: Chart, sheet: Sheet) -> list[str]:
     """Return the lines of the chart, at most as wide as the sheet."""
-    return _DRAWN[type(chart)](chart, sheet) if chart.shown else sheet.lines("no data", DIM)
+    return _DRAWN[type(chart)](chart, sheet) if chart.plotted else sheet.lines("no data", DIM)

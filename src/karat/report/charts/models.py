@@ -1,8 +1,8 @@
 """Models of charts, free of any drawing: points, heat maps, curves, intervals and bars.
 
-A model is numbers and words alone: `svg.drawings` and `letters.drawings` draw it when a renderer
-asks. All have a `title`, a `caption`, what is `shown` (nothing: "no data") and their `story` in
-words. None, NaN and infinities mean "missing". `narrow` charts stand side by side, or on a phone.
+A model holds numbers and words; `svg.drawings` and `letters` draw it on demand. All have a `title`,
+a `caption`, their `plotted` items (none: "no data") and a `story`, the chart in words. None, NaN
+and infinities mean "missing". `narrow` charts are for phones, or side by side.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from itertools import groupby, pairwise, product
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from karat.report.charts.axis import Ticks, drawable, log_ticks, nice_ticks
-from karat.report.model import Column, Figure, cell_text, enumeration
+from karat.report.model import Column, Figure, cell_text, join_items
 from karat.report.render.text import Sheet
 
 
-class Change(NamedTuple):
+class ForestChange(NamedTuple):
     """A difference with its interval, placed so that better is to the right.
 
     `text` is the difference as people read it, `verdict` is undecided or what it shows, such as
@@ -50,36 +50,36 @@ class Forest:
 
     title: str
     base: str
-    changes: Sequence[Change]
+    changes: Sequence[ForestChange]
     span: tuple[float, float] | None = None
     caption: str = ""
     sides: tuple[str, str] = ("worse", "better")
     narrow: ClassVar[bool] = True
 
     @cached_property
-    def shown(self) -> list[Change]:
+    def plotted(self) -> list[ForestChange]:
         """The differences that have a place."""
         return [change for change in self.changes if drawable(change[1:4])]
 
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of the axis; the baseline is always in it."""
-        return self.span or reach(self.shown)
+        return self.span or forest_span(self.plotted)
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        told = enumeration([change.story for change in self.shown])
-        return f"Differences from {self.base} with 95% intervals. {told}"
+        differences = join_items([change.story for change in self.plotted])
+        return f"Differences from {self.base} with 95% intervals. {differences}"
 
 
-def reach(changes: Sequence[Change]) -> tuple[float, float]:
+def forest_span(changes: Sequence[ForestChange]) -> tuple[float, float]:
     """Return the range that all intervals and the baseline fit into."""
-    found = [x for change in changes for x in change[1:4] if drawable([x])]
-    return min([0.0, *found]), max([0.0, *found])
+    values = [x for change in changes for x in change[1:4] if drawable([x])]
+    return min([0.0, *values]), max([0.0, *values])
 
 
-class Tally(NamedTuple):
+class ForestTally(NamedTuple):
     """The number of segments that a system won, tied and lost."""
 
     label: str
@@ -99,14 +99,16 @@ class Tallies:
 
     title: str
     base: str
-    shown: Sequence[Tally]
+    plotted: Sequence[ForestTally]
     caption: str = ""
     narrow: ClassVar[bool] = True
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"Segments against {self.base}. {enumeration([tally.story for tally in self.shown])}"
+        return (
+            f"Segments against {self.base}. {join_items([tally.story for tally in self.plotted])}"
+        )
 
 
 class Stretch(NamedTuple):
@@ -123,7 +125,7 @@ class Area(NamedTuple):
     across: tuple[float, float]
     up: tuple[float, float]
     name: str
-    asked: bool = False
+    highlighted: bool = False
 
 
 class Spot(NamedTuple):
@@ -132,7 +134,7 @@ class Spot(NamedTuple):
     x: float
     y: float
     name: str
-    asked: bool = False
+    highlighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,27 +157,27 @@ class Regions:
     caption: str = ""
 
     @property
-    def shown(self) -> Sequence[Area]:
+    def plotted(self) -> Sequence[Area]:
         """The areas, the one that was asked for last, so that it lies above the others."""
-        return sorted(self.areas, key=lambda area: area.asked)
+        return sorted(self.areas, key=lambda area: area.highlighted)
 
     @property
     def story(self) -> str:
         """The chart in words: every area and spot with its place."""
-        told = [
-            f"{self.keys[1 if area.asked else 0]} {area.name}: {_ends(area.across)} across, "
+        places = [
+            f"{self.keys[1 if area.highlighted else 0]} {area.name}: {_ends(area.across)} across, "
             f"{_ends(area.up)} up"
-            for area in self.shown
+            for area in self.plotted
         ]
-        told += [f"{spot.name}: {spot.x:g} across, {spot.y:g} up" for spot in self.spots]
-        return f"{self.x_axis} across, {self.y_axis} up. {enumeration(told)}"
+        places += [f"{spot.name}: {spot.x:g} across, {spot.y:g} up" for spot in self.spots]
+        return f"{self.x_axis} across, {self.y_axis} up. {join_items(places)}"
 
 
 def _ends(span: tuple[float, float]) -> str:
     return f"{span[0]:g} to {span[1]:g}"
 
 
-class Estimated(NamedTuple):
+class PairedEstimate(NamedTuple):
     """A value with its interval; `text` and `reach` are the two as people read them."""
 
     value: float
@@ -194,13 +196,17 @@ class Pair(NamedTuple):
     """An item with its value, and the value that it is compared with, if there is one."""
 
     label: str
-    main: Estimated
-    other: Estimated | None = None
+    main: PairedEstimate
+    other: PairedEstimate | None = None
 
     @property
-    def placed(self) -> list[Estimated]:
+    def placed(self) -> list[PairedEstimate]:
         """The values that have a place, the main one first."""
-        return [one for one in (self.main, self.other) if one and drawable([one.value])]
+        return [
+            estimate
+            for estimate in (self.main, self.other)
+            if estimate and drawable([estimate.value])
+        ]
 
 
 @dataclass(frozen=True)
@@ -219,14 +225,14 @@ class PairedIntervals:
     narrow: ClassVar[bool] = True
 
     @cached_property
-    def shown(self) -> list[Pair]:
+    def plotted(self) -> list[Pair]:
         """The items whose main value has a place."""
         return [pair for pair in self.pairs if drawable([pair.main.value])]
 
     @property
     def compared(self) -> bool:
         """Return whether any item has two values."""
-        return any(len(pair.placed) > 1 for pair in self.shown)
+        return any(len(pair.placed) > 1 for pair in self.plotted)
 
     @property
     def named_axis(self) -> str:
@@ -236,20 +242,20 @@ class PairedIntervals:
 
     def ticks(self, about: int = 4) -> Ticks:
         """Round values along the axis, of items that there must be."""
-        every = [one for pair in self.shown for one in pair.placed]
-        found = [x for one in every for x in (one.value, *(one.bar or ()))]
-        return nice_ticks(min(found), max(found), about)
+        estimates = [estimate for pair in self.plotted for estimate in pair.placed]
+        values = [x for estimate in estimates for x in (estimate.value, *(estimate.bar or ()))]
+        return nice_ticks(min(values), max(values), about)
 
-    def told(self, pair: Pair) -> str:
+    def pair_story(self, pair: Pair) -> str:
         """An item in words."""
         kinds = zip(self.names, pair.placed, strict=False)
-        told = [f"{name} {one.text} {one.reach}".rstrip() for name, one in kinds]
-        return f"{pair.label}: {', '.join(told)}"
+        texts = [f"{name} {estimate.text} {estimate.reach}".rstrip() for name, estimate in kinds]
+        return f"{pair.label}: {', '.join(texts)}"
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"{self.named_axis}. {enumeration([self.told(pair) for pair in self.shown])}"
+        return f"{self.named_axis}. {join_items([self.pair_story(pair) for pair in self.plotted])}"
 
 
 class RankCell(NamedTuple):
@@ -283,28 +289,30 @@ class RankMap:
     narrow: ClassVar[bool] = True
 
     @cached_property
-    def shown(self) -> list[RankCell]:
+    def plotted(self) -> list[RankCell]:
         """The cells that have a value."""
         return [cell for row in self.cells for cell in row if cell and drawable([cell.value])]
 
     @property
     def ranked(self) -> bool:
         """Return whether any metrics were compared."""
-        return any(cell.rank is not None for cell in self.shown)
+        return any(cell.rank is not None for cell in self.plotted)
 
     @property
     def story(self) -> str:
         """The chart in words: who has rank 1 in each setting."""
-        told = []
+        columns_in_words = []
         for k, column in enumerate(self.columns):
             cells = [row[k] for row in self.cells]
-            first = [
+            first_metrics = [
                 name
                 for name, cell in zip(self.metrics, cells, strict=True)
                 if cell and cell.rank == 1
             ]
-            told.append(f"{column.head}, {column.name}: rank 1 {', '.join(first) or 'nobody'}")
-        return f"Ranks of {len(self.metrics)} metrics. {'; '.join(told)}."
+            columns_in_words.append(
+                f"{column.head}, {column.name}: rank 1 {', '.join(first_metrics) or 'nobody'}"
+            )
+        return f"Ranks of {len(self.metrics)} metrics. {'; '.join(columns_in_words)}."
 
 
 MOST_LABELS = 30  # points whose labels stand beside them; more would hide the picture
@@ -312,7 +320,6 @@ _SMALLEST = 1e-300  # the least value with a place on a logarithmic axis
 
 
 def _placed(values: Sequence[float | None]) -> list[float]:
-    """The values that have a place on an axis."""
     return [value for value in values if value is not None and drawable([value])]
 
 
@@ -348,7 +355,7 @@ class Point(NamedTuple):
         return f"{self.label}{group}: {float(self.x)!r}, {float(self.y)!r}{_reach(self.bar)}"
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """y = slope x + intercept."""
 
     slope: float
@@ -367,30 +374,30 @@ class Scatter:
     x_axis: str
     y_axis: str
     points: Sequence[Point]
-    line: Line | None = None
+    line: ChartLine | None = None
     note: str = ""
     caption: str = ""
     narrow: bool = False
 
     @cached_property
-    def shown(self) -> list[Point]:
+    def plotted(self) -> list[Point]:
         """The points that have a place."""
         return [point for point in self.points if drawable(point[:2])]
 
     @cached_property
     def groups(self) -> list[str]:
         """The groups in the order in which they occur; `[""]` if there is but one look."""
-        return list(dict.fromkeys(point.group for point in self.shown))
+        return list(dict.fromkeys(point.group for point in self.plotted))
 
     @property
     def labelled(self) -> bool:
         """True if there are few enough points for labels beside them."""
-        return len(self.shown) <= MOST_LABELS
+        return len(self.plotted) <= MOST_LABELS
 
     def ticks(self, across: int = 6, up: int = 6) -> tuple[Ticks, Ticks]:
         """About so many round values along both axes, of points that there must be."""
-        xs = [point.x for point in self.shown]
-        ys = [y for point in self.shown for y in (point.y, *(point.bar or ()))]
+        xs = [point.x for point in self.plotted]
+        ys = [y for point in self.plotted for y in (point.y, *(point.bar or ()))]
         if self.line == (1.0, 0.0):  # both axes alike, so that the line is the diagonal
             xs = ys = [*xs, *ys]
         return nice_ticks(min(xs), max(xs), across), nice_ticks(min(ys), max(ys), up)
@@ -398,9 +405,9 @@ class Scatter:
     @property
     def story(self) -> str:
         """The chart in words."""
-        told = enumeration([point.story for point in self.shown])
+        points = join_items([point.story for point in self.plotted])
         note = f" {self.note}." if self.note else ""
-        return f"{len(self.shown)} points; {self.x_axis} across, {self.y_axis} up.{note} {told}"
+        return f"{len(self.plotted)} points; {self.x_axis} across, {self.y_axis} up.{note} {points}"
 
 
 class CellMark(NamedTuple):
@@ -465,7 +472,7 @@ class HeatMap:
             yield i, j, self.at(i, j)
 
     @cached_property
-    def shown(self) -> list[float]:
+    def plotted(self) -> list[float]:
         """The values that are not missing."""
         return [value for _, _, value in self.cells if value is not None]
 
@@ -473,7 +480,7 @@ class HeatMap:
     def ends(self) -> tuple[float, float]:
         """The ends of the scale, of values that there must be."""
         low, high = _placed([self.low]), _placed([self.high])
-        return float(min(low or self.shown)), float(max(high or self.shown))
+        return float(min(low or self.plotted)), float(max(high or self.plotted))
 
     def share(self, value: float) -> float:
         """Return the place of a value between the ends, from 0 to 1; halfway if they are equal."""
@@ -491,11 +498,11 @@ class HeatMap:
     def cell_story(self, row: int, column: int) -> str:
         """One cell in words."""
         names = [mark.name for mark in self.marks if mark[:2] == (row, column)]
-        what = f" ({', '.join(names)})" if names else ""
+        mark_names = f" ({', '.join(names)})" if names else ""
         value = self.at(row, column)
-        told = "missing" if value is None else self.number(value)
+        value_text = "missing" if value is None else self.number(value)
         place = f"{self.row_axis} {self.rows[row]}, {self.column_axis} {self.columns[column]}"
-        return f"{place}: {told}{what}"
+        return f"{place}: {value_text}{mark_names}"
 
     @property
     def keys(self) -> list[tuple[str, str]]:
@@ -558,18 +565,18 @@ class Curves:
     whole_x: bool = False
 
     @cached_property
-    def shown(self) -> list[Curve]:
+    def plotted(self) -> list[Curve]:
         """The curves that have anything to show, each from left to right."""
-        least, found = _SMALLEST if self.log_x else -math.inf, []
+        least, plotted_curves = _SMALLEST if self.log_x else -math.inf, []
         for name, knots in self.curves:
             placed = [knot for knot in knots if drawable(knot[:1]) and knot.x >= least]
             if any(drawable(knot[:2]) for knot in placed):
-                found.append(Curve(name, sorted(placed, key=lambda knot: knot.x)))
-        return found
+                plotted_curves.append(Curve(name, sorted(placed, key=lambda knot: knot.x)))
+        return plotted_curves
 
     def ticks(self, across: int = 8, up: int = 6) -> tuple[Ticks, Ticks]:
         """About so many round values along both axes, of curves that there must be."""
-        knots = [knot for curve in self.shown for knot in curve.knots if drawable(knot[:2])]
+        knots = [knot for curve in self.plotted for knot in curve.knots if drawable(knot[:2])]
         xs = [knot.x for knot in knots]
         ys = [y for knot in knots for y in (knot.y, *(knot.bar or ()))]
         ends = min(xs), max(xs)
@@ -579,15 +586,17 @@ class Curves:
     @property
     def story(self) -> str:
         """The chart in words: where every curve starts and ends."""
-        told = []
-        for name, knots in self.shown:
-            known = [knot.story for knot in knots if drawable(knot[:2])]
-            told.append(f"{name}: {', to '.join(known[:1] + known[1:][-1:])}")
+        curves_in_words = []
+        for name, knots in self.plotted:
+            knots_in_words = [knot.story for knot in knots if drawable(knot[:2])]
+            curves_in_words.append(
+                f"{name}: {', to '.join(knots_in_words[:1] + knots_in_words[1:][-1:])}"
+            )
         axes = f"{self.x_axis} across, {self.y_axis} up"
-        return f"{len(self.shown)} curves; {axes}. {enumeration(told)}"
+        return f"{len(self.plotted)} curves; {axes}. {join_items(curves_in_words)}"
 
 
-def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
+def curve_runs(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve between its missing values."""
     parts = groupby(knots, lambda knot: drawable(knot[:2]))
     return [list(part) for placed, part in parts if placed]
@@ -595,10 +604,10 @@ def runs(knots: Sequence[Knot]) -> list[list[Knot]]:
 
 def interval_bands(knots: Sequence[Knot]) -> list[list[Knot]]:
     """The parts of a curve that have intervals."""
-    return runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
+    return curve_runs([knot if knot.bar else knot._replace(y=math.nan) for knot in knots])
 
 
-class Interval(NamedTuple):
+class ChartInterval(NamedTuple):
     """A value with its interval, where it has one."""
 
     label: str
@@ -624,13 +633,13 @@ class Intervals:
 
     title: str
     axis: str
-    items: Sequence[Interval]
+    items: Sequence[ChartInterval]
     baseline: float | None = None
     caption: str = ""
     narrow: bool = False
 
     @cached_property
-    def shown(self) -> list[Interval]:
+    def plotted(self) -> list[ChartInterval]:
         """The items that have a place."""
         return [item for item in self.items if drawable([item.value])]
 
@@ -641,13 +650,13 @@ class Intervals:
 
     def ticks(self) -> Ticks:
         """Round values along the axis, of items that there must be."""
-        found = _placed([end for item in self.shown for end in (*item[1:], self.baseline)])
-        return nice_ticks(min(found), max(found), 3 if self.narrow else 5)
+        values = _placed([end for item in self.plotted for end in (*item[1:], self.baseline)])
+        return nice_ticks(min(values), max(values), 3 if self.narrow else 5)
 
     @property
     def story(self) -> str:
         """The chart in words."""
-        return f"{self.axis}. {enumeration([item.story for item in self.shown])}"
+        return f"{self.axis}. {join_items([item.story for item in self.plotted])}"
 
 
 @dataclass(frozen=True)
@@ -673,7 +682,7 @@ class Histogram:
     narrow: bool = False
 
     @cached_property
-    def shown(self) -> list[float]:
+    def plotted(self) -> list[float]:
         """The values that have a place, from low to high."""
         return sorted(float(value) for value in self.values if drawable([value]))
 
@@ -684,17 +693,17 @@ class Histogram:
 
     def ticks(self) -> tuple[Ticks, Ticks]:
         """Round values along both axes, of values that there must be."""
-        return self._across, nice_ticks(0, max(self.counts), whole=True)
+        return self._across, nice_ticks(0, max(self.counts), integers=True)
 
     @property
     def _across(self) -> Ticks:
         about = 4 if self.narrow else 8
-        return nice_ticks(min(self.shown + self.base), max(self.shown + self.base), about=about)
+        return nice_ticks(min(self.plotted + self.base), max(self.plotted + self.base), about=about)
 
     @cached_property
     def edges(self) -> list[float]:
         """The beginnings of the bins, and the end of the last."""
-        low, high = self.shown[0], self.shown[-1]
+        low, high = self.plotted[0], self.plotted[-1]
         if low == high:  # one bin, as wide as if the axis had been cut up
             first, *_, last = self._across.values
             half = (last - first) / self.bins / 2
@@ -704,14 +713,14 @@ class Histogram:
     @cached_property
     def counts(self) -> list[int]:
         """The number of values in each bin."""
-        starts = [bisect_left(self.shown, edge) for edge in self.edges[:-1]]
-        return [end - start for start, end in pairwise([*starts, len(self.shown)])]
+        starts = [bisect_left(self.plotted, edge) for edge in self.edges[:-1]]
+        return [end - start for start, end in pairwise([*starts, len(self.plotted)])]
 
     @property
     def story(self) -> str:
         """The chart in words."""
         first, last = self.edges[0], self.edges[-1]
-        return f"{len(self.shown)} values from {first!r} to {last!r} of {self.axis}."
+        return f"{len(self.plotted)} values from {first!r} to {last!r} of {self.axis}."
 
 
 Chart: TypeAlias = (
@@ -743,7 +752,7 @@ def chart_figure(chart: Chart) -> Figure:
 def intervals_figure(
     title: str,
     axis: str,
-    items: Iterable[Interval],
+    items: Iterable[ChartInterval],
     base: float | None = None,
     *,
     narrow: bool = False,

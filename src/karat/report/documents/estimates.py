@@ -15,10 +15,10 @@ from karat.estimation.estimate_results import (
     EstimateRow,
 )
 from karat.report.charts.models import (
-    Change,
-    Estimated,
     Forest,
+    ForestChange,
     Pair,
+    PairedEstimate,
     PairedIntervals,
     chart_figure,
 )
@@ -32,22 +32,23 @@ from karat.report.model import (
     Gallery,
     Table,
     columns,
+    format_count,
+    format_interval,
+    format_signed,
     is_missing,
-    listing,
+    join_names,
     metric_label,
+    number,
     sentence_case,
-    several,
-    signed,
-    span,
 )
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
-LITTLE = 0.98
-"""Width over that by people alone from which on judges add almost nothing."""
+MIN_USELESS_RATIO = 0.98
+"""Relative width of intervals at which judges add almost nothing."""
 
-MOST_DIGITS = 6
-MOST_NAMED = 4
-"""Systems or judges that a sentence names before it counts them."""
+MAX_DIGITS = 6
+MAX_NAMED = 4
+"""Systems or judges named in a sentence; more are counted."""
 _CORRECTED = {
     "holm": " with Holm's correction",
     "bh": " with Benjamini and Hochberg's correction",
@@ -55,23 +56,27 @@ _CORRECTED = {
 }
 
 
-def estimate_answer(found: Estimate) -> tuple[str, ...]:
+def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
     """Return the best system, its rivals, and what the judges add."""
-    told = [] if not found.rows else list(_systems(found))
-    return (*told, *_judges(found))
+    sentences = [] if not estimate.rows else list(_system_sentences(estimate))
+    return (*sentences, *_judge_sentences(estimate))
 
 
-def estimate_basis(found: Estimate) -> str:
+def estimate_basis(estimate: Estimate) -> str:
     """Return how much was labelled, and what the intervals and verdicts are."""
-    if not found.rows:
+    if not estimate.rows:
         return ""
-    if found.exact:
-        return f"{_labelled(found)}."
-    whom = f"the {found.unit}s of the set" if found.finite else f"new {found.unit}s like these"
-    sentences = [f"{_labelled(found)}. 95% intervals for {whom}."]
-    tested = [one for one in found.differences if one.verdict != NOT_TESTED]
+    if estimate.exact:
+        return f"{_labels_clause(estimate)}."
+    whom = (
+        f"the {estimate.unit}s of the set"
+        if estimate.finite
+        else f"new {estimate.unit}s like these"
+    )
+    sentences = [f"{_labels_clause(estimate)}. 95% intervals for {whom}."]
+    tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
-        correction = _CORRECTED.get(str(found.settings["correction"]), "")
+        correction = _CORRECTED.get(str(estimate.settings["correction"]), "")
         level = _percent(tested[0].confidence)
         sentences.append(
             f"A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
@@ -88,75 +93,75 @@ def _percent(confidence: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
 
 
-def digits(found: Estimate) -> int:
-    """Return the decimals of scores that show two digits of the usual half of an interval."""
-    halves = sorted((row.high - row.low) / 2 for row in found.rows if row.high > row.low)
+def score_places(estimate: Estimate) -> int:
+    """Return the decimals of scores that show two digits of the median half interval."""
+    halves = sorted((row.high - row.low) / 2 for row in estimate.rows if row.high > row.low)
     usual = halves[len(halves) // 2] if halves else 0.1
     power = int(f"{usual:e}".partition("e")[2])
-    return min(max(1 - power, 0), MOST_DIGITS)
+    return min(max(1 - power, 0), MAX_DIGITS)
 
 
-def ranked_differences(found: Estimate) -> list[EstimateDifference]:
+def ranked_differences(estimate: Estimate) -> list[EstimateDifference]:
     """Return the differences in the order of the systems, best first."""
-    place = {row.system: rank for rank, row in enumerate(found.ranked)}
-    return sorted(found.differences, key=lambda one: place[one.system])
+    place = {row.system: rank for rank, row in enumerate(estimate.ranked)}
+    return sorted(estimate.differences, key=lambda one: place[one.system])
 
 
-def judges(found: Estimate) -> list[str]:
+def judge_names(estimate: Estimate) -> list[str]:
     """Return the names of the judges."""
-    return [metric_label(one.judge) for one in found.judges]
+    return [metric_label(judge.judge) for judge in estimate.judges]
 
 
-def helpers(found: Estimate) -> list[str]:
-    """Return what estimates rest on beside labels: judges, and methods of other kinds of sets."""
-    methods = sorted({*found.methods.values()} - {ESTIMATE})
-    return [*judges(found), *map(sentence_case, methods)]
+def helper_names(estimate: Estimate) -> list[str]:
+    """Return what estimates use in addition to labels: judges and other methods."""
+    methods = sorted({*estimate.methods.values()} - {ESTIMATE})
+    return [*judge_names(estimate), *map(sentence_case, methods)]
 
 
-def named(helpers: Sequence[str]) -> str:
-    """Return judges and methods as a sentence names them; many are counted."""
-    return listing(helpers) if len(helpers) <= MOST_NAMED else f"{len(helpers)} judges"
+def name_helpers(helpers: Sequence[str]) -> str:
+    """Join the names of judges and methods; count them if there are many."""
+    return join_names(helpers) if len(helpers) <= MAX_NAMED else f"{len(helpers)} judges"
 
 
 # ------------------------------------------------------------------------------------ systems
 
 
-def _systems(found: Estimate) -> Iterator[str]:
-    best, differences = found.ranked[0], ranked_differences(found)
-    if found.exact:
-        yield _means(found)
-        yield f"To ask about new {found.unit}s like these, use --population new."
-    elif len(found.rows) == 1:
-        yield f"People's score of {best.system} is estimated at {_score(found, best)}."
+def _system_sentences(estimate: Estimate) -> Iterator[str]:
+    best, differences = estimate.ranked[0], ranked_differences(estimate)
+    if estimate.exact:
+        yield _means_sentence(estimate)
+        yield f"To ask about new {estimate.unit}s like these, use --population new."
+    elif len(estimate.rows) == 1:
+        yield f"People's score of {best.system} is estimated at {_score_text(estimate, best)}."
     elif differences and differences[0].baseline == best.system:
-        yield from _leader(found, best)
+        yield from _leader_sentences(estimate, best)
     else:
-        yield f"{_leads(found)}."
-        yield from _against(found)
+        yield f"{_lead_clause(estimate)}."
+        yield from _against_baseline(estimate)
 
 
-def _means(found: Estimate) -> str:
-    """State that nothing was estimated, and the best mean, without a word on significance."""
-    score = _score(found, found.ranked[0])
-    best = [row.system for row in found.rows if _score(found, row) == score]
-    systems = best[0] if len(found.rows) == 1 else "these systems"  # others may have no labels
-    labelled = f"Every {found.unit} of {systems} is labelled, so nothing was estimated or tested"
-    if len(found.rows) == 1:
+def _means_sentence(estimate: Estimate) -> str:
+    """State that nothing was estimated, and the best mean."""
+    score = _score_text(estimate, estimate.ranked[0])
+    best = [row.system for row in estimate.rows if _score_text(estimate, row) == score]
+    systems = best[0] if len(estimate.rows) == 1 else "these systems"  # others may have no labels
+    labelled = f"Every {estimate.unit} of {systems} is labelled, so nothing was estimated or tested"
+    if len(estimate.rows) == 1:
         return f"{labelled}: the mean of {best[0]} is {score}."
     verb = "has" if len(best) == 1 else "share"
-    return f"{labelled}: {listing(best, MOST_NAMED)} {verb} the best mean, {score}."
+    return f"{labelled}: {join_names(best, MAX_NAMED)} {verb} the best mean, {score}."
 
 
-def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
+def _leader_sentences(estimate: Estimate, best: EstimateRow) -> Iterator[str]:
     """The best system against all others."""
-    score, count = _score(found, best), len(found.rows) - 1
-    by_verdict, tied = _by_verdict(found), _tied(found)
+    score, count = _score_text(estimate, best), len(estimate.rows) - 1
+    by_verdict, tied = _systems_by_verdict(estimate), _tied_systems(estimate)
     beaten, rivals = (by_verdict.get(verdict, []) for verdict in ("worse", "undecided"))
     if len(beaten) == count:
         than = beaten[0] if count == 1 else f"all {count} others"
         yield f"{best.system} is better than {than}: {score}."
     elif len(rivals) == count and len(tied) > 1:
-        yield f"{_leads(found)}; no difference is decided."
+        yield f"{_lead_clause(estimate)}; no difference is decided."
     elif len(rivals) == count:
         than = rivals[0] if count == 1 else f"any of the {count} others"
         yield (
@@ -166,92 +171,95 @@ def _leader(found: Estimate, best: EstimateRow) -> Iterator[str]:
     elif len(beaten) + len(rivals) == count:
         subject = best.system if len(tied) > 1 else "It"
         better = f"{subject} is better than {len(beaten)} of {count} others"
-        undecided = f"undecided: {listing(rivals, MOST_NAMED)}"
-        yield f"{_leads(found)}. {better}; {undecided}."
+        undecided = f"undecided: {join_names(rivals, MAX_NAMED)}"
+        yield f"{_lead_clause(estimate)}. {better}; {undecided}."
     else:
-        yield f"{_leads(found)}."
-        yield from _against(found)
+        yield f"{_lead_clause(estimate)}."
+        yield from _against_baseline(estimate)
 
 
-def _tied(found: Estimate) -> list[str]:
+def _tied_systems(estimate: Estimate) -> list[str]:
     """Return the systems with the best estimate; differences by rounding alone do not count."""
-    best = found.ranked[0].estimate
-    return [row.system for row in found.ranked if isclose(row.estimate, best, abs_tol=1e-9)]
+    best = estimate.ranked[0].estimate
+    return [row.system for row in estimate.ranked if isclose(row.estimate, best, abs_tol=1e-9)]
 
 
-def _leads(found: Estimate) -> str:
+def _lead_clause(estimate: Estimate) -> str:
     """Return which systems have the best estimate, without the full stop."""
-    best, tied = found.ranked[0], _tied(found)
+    best, tied = estimate.ranked[0], _tied_systems(estimate)
     if len(tied) == 1:
-        return f"{best.system} has the best estimate: {_score(found, best)}"
-    value = f"{best.estimate:,.{digits(found)}f}"
-    if len(tied) == len(found.rows):
-        everyone = listing(tied) if len(tied) == 2 else f"All {len(tied)} systems"
+        return f"{best.system} has the best estimate: {_score_text(estimate, best)}"
+    value = f"{best.estimate:,.{score_places(estimate)}f}"
+    if len(tied) == len(estimate.rows):
+        everyone = join_names(tied) if len(tied) == 2 else f"All {len(tied)} systems"
         return f"{everyone} have the same estimate, {value}"
-    return f"{listing(tied, MOST_NAMED)} share the best estimate, {value}"
+    return f"{join_names(tied, MAX_NAMED)} share the best estimate, {value}"
 
 
-def _against(found: Estimate) -> Iterator[str]:
-    """A sentence that lists the systems by what they are against the baseline."""
+def _against_baseline(estimate: Estimate) -> Iterator[str]:
     groups = [
-        f"{verdict}: {listing(systems, MOST_NAMED)}"
-        for verdict, systems in _by_verdict(found).items()
+        f"{verdict}: {join_names(systems, MAX_NAMED)}"
+        for verdict, systems in _systems_by_verdict(estimate).items()
     ]
-    if not found.differences:
-        yield f"No system was compared: too few {found.unit}s are labelled for two systems."
+    if not estimate.differences:
+        yield f"No system was compared: too few {estimate.unit}s are labelled for two systems."
     else:
-        yield f"Against {found.differences[0].baseline}, {'; '.join(groups)}."
+        yield f"Against {estimate.differences[0].baseline}, {'; '.join(groups)}."
 
 
-def _by_verdict(found: Estimate) -> dict[str, list[str]]:
+def _systems_by_verdict(estimate: Estimate) -> dict[str, list[str]]:
     """Return the systems of each verdict, best first; some may not have been compared."""
-    differences = ranked_differences(found)
+    differences = ranked_differences(estimate)
     systems = {
-        verdict: [one.system for one in differences if one.verdict == verdict]
+        verdict: [difference.system for difference in differences if difference.verdict == verdict]
         for verdict in ("better", "worse", "undecided", NOT_TESTED)
     }
-    compared = {name for one in differences for name in (one.system, one.baseline)}
-    systems["not compared"] = [row.system for row in found.ranked if row.system not in compared]
+    compared = {
+        name for difference in differences for name in (difference.system, difference.baseline)
+    }
+    systems["not compared"] = [row.system for row in estimate.ranked if row.system not in compared]
     return {verdict: names for verdict, names in systems.items() if names}
 
 
-def _score(found: Estimate, row: EstimateRow) -> str:
-    places = digits(found)
+def _score_text(estimate: Estimate, row: EstimateRow) -> str:
+    places = score_places(estimate)
     text = f"{row.estimate:,.{places}f}"
     if isnan(row.low) or isnan(row.high):
         return f"{text} (no interval)"
-    return f"{text} {span(row.low, row.high, places)}" if row.high > row.low else text
+    return f"{text} {format_interval(row.low, row.high, places)}" if row.high > row.low else text
 
 
-def _labelled(found: Estimate) -> str:
-    """The number of labelled units, over all systems."""
-    fewest, most = (pick(row.labels for row in found.rows) for pick in (min, max))
-    units = max(row.units for row in found.rows)
+def _labels_clause(estimate: Estimate) -> str:
+    fewest, most = (pick(row.labels for row in estimate.rows) for pick in (min, max))
+    units = max(row.units for row in estimate.rows)
     labels = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{labels} of {several(units, found.unit)} labelled"
+    return f"{labels} of {format_count(units, estimate.unit)} labelled"
 
 
 # ------------------------------------------------------------------------------------- judges
 
 
-def _judges(found: Estimate) -> Iterator[str]:
-    if not found.judges or isnan(found.ratio):
+def _judge_sentences(estimate: Estimate) -> Iterator[str]:
+    if not estimate.judges or isnan(estimate.ratio):
         return
-    some = len(found.with_judges) < len(found.rows)
-    of = f" of {len(found.with_judges)} of {len(found.rows)} systems" if some else ""
-    who = named(judges(found))
-    told = f"intervals{of} are {found.ratio:.2f} times as wide as by people alone"
-    if found.ratio > LITTLE:
-        verb = "adds" if len(found.judges) == 1 else "add"
-        yield f"{who} {verb} almost nothing: {told}."
+    is_partial = len(estimate.with_judges) < len(estimate.rows)
+    systems_clause = (
+        f" of {len(estimate.with_judges)} of {len(estimate.rows)} systems" if is_partial else ""
+    )
+    judge_list = name_helpers(judge_names(estimate))
+    width_clause = (
+        f"intervals{systems_clause} are {estimate.ratio:.2f} times as wide as by people alone"
+    )
+    if estimate.ratio > MIN_USELESS_RATIO:
+        verb = "adds" if len(estimate.judges) == 1 else "add"
+        yield f"{judge_list} {verb} almost nothing: {width_clause}."
         return
-    more = 0 if isnan(found.worth) else round(found.worth)
-    labels = several(more, f"more labelled {found.unit}")
-    yield f"With {who}, {told}" + (f": worth {labels}." if more else ".")
+    more = 0 if isnan(estimate.worth) else round(estimate.worth)
+    labels = format_count(more, f"more labelled {estimate.unit}")
+    yield f"With {judge_list}, {width_clause}" + (f": worth {labels}." if more else ".")
 
 
 _VERDICT = f"Better or worse if p < {SIGNIFICANCE_LEVEL}: then the interval excludes 0."
-_number = partial(Column, align="right")
 _RATIO = "Width of the interval, over that by people alone: below 1, judges help."
 _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
@@ -264,169 +272,184 @@ _DIFFERENCE_FORM = (
 )
 _BIASED = "How much higher judges rate the system than people do, beside the other systems."
 _SYSTEM = Column("system", "System", help="The name of the system.")
-_LOW = _number("low", "Low", help="Lower end of the 95% interval.")
-_HIGH = _number("high", "High", help="Upper end of the 95% interval.")
+_LOW = number("low", "Low", help="Lower end of the 95% interval.")
+_HIGH = number("high", "High", help="Upper end of the 95% interval.")
 _ROWS = (
     _SYSTEM,
-    _number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
+    number("estimate", "Estimate", help="Human score, by people's labels and the judges."),
     *(_LOW, _HIGH),
-    _number("people", "People", help="Human score by people's labels alone."),
-    _number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
-    _number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
-    _number("ratio", "Width", 2, help=_RATIO),
-    _number("labels", "Labels", help="Units that people labelled.", detail=True),
-    _number("units", "Units", readers="programs"),
-    _number("more", "To halve", help="Further labelled units that would halve the width."),
+    number("people", "People", help="Human score by people's labels alone."),
+    number("people_low", "People low", help="Lower end of the 95% interval by people alone."),
+    number("people_high", "People high", help="Upper end of the 95% interval by people alone."),
+    number("ratio", "Width", 2, _RATIO),
+    number("labels", "Labels", help="Units that people labelled.", detail=True),
+    number("units", "Units", readers="programs"),
+    number("more", "To halve", help="Further labelled units that would halve the width."),
     Column("form", "Form", help=_FORM, detail=True),
     *columns("programs", bias="Bias", bias_low="Bias low", bias_high="Bias high"),
 )
 _BIAS = (
     _SYSTEM,
-    _number("bias", "Bias", signed=True, help=_BIASED),
-    _number("bias_low", "Low", signed=True, help="Lower end of the 95% interval."),
-    _number("bias_high", "High", signed=True, help="Upper end of the 95% interval."),
+    number("bias", "Bias", help=_BIASED, signed=True),
+    number("bias_low", "Low", help="Lower end of the 95% interval.", signed=True),
+    number("bias_high", "High", help="Upper end of the 95% interval.", signed=True),
     Column("side", "Rated", help="How judges rate it where the interval excludes 0."),
 )
 _DIFFERENCES = (
     _SYSTEM,
     Column("baseline", "Baseline", readers="programs"),
-    _number("delta", "Difference", signed=True, help="Estimate minus that of the baseline."),
-    _number("low", "Low", signed=True, help="Lower end of the interval, wider by the correction."),
-    _number(
-        "high", "High", signed=True, help="Upper end of the interval, wider by the correction."
-    ),
-    _number("p", "p", 4, help="Two-sided p of the difference, corrected.", positive=True),
-    _number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
+    number("delta", "Difference", help="Estimate minus that of the baseline.", signed=True),
+    number("low", "Low", help="Lower end of the interval, wider by the correction.", signed=True),
+    number("high", "High", help="Upper end of the interval, wider by the correction.", signed=True),
+    number("p", "p", 4, "Two-sided p of the difference, corrected.", positive=True),
+    number("labels", "Labels", help="Units that people labelled for both systems.", detail=True),
     Column("form", "Form", help=_DIFFERENCE_FORM, detail=True),
     Column("verdict", "Verdict", help=_VERDICT),
     Column("confidence", "Confidence", readers="programs"),
 )
 _JUDGES = (
     Column("judge", "Judge", help="A model, a metric, or scores that came with the set."),
-    _number("r", "r", 3, help="Pearson's r with people's labels, within systems."),
-    _number("ratio", "Width", 2, help="Mean width of intervals with this judge, over people's."),
-    _number("missing", "Missing", help="Outputs without a value of this judge."),
+    number("r", "r", 3, "Pearson's r with people's labels, within systems."),
+    number("ratio", "Width", 2, "Mean width of intervals with this judge, over people's."),
+    number("missing", "Missing", help="Outputs without a value of this judge."),
     Column("signature", "Signature", readers="programs"),
 )
 _PLANNED = (
     Column("unit", "Unit", help="The segment or group to label."),
-    _number("probability", "Probability", 4, help="Probability with which it was drawn."),
+    number("probability", "Probability", 4, "Probability with which it was drawn."),
     Column("reason", "Reason", help="Useful: likelier, as its prediction is less sure."),
 )
 
 
-def estimate_document(found: Estimate, command: str) -> Document:
+def estimate_document(estimate: Estimate, command: str) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
-    first, *others = found.signature.split("\n")
-    signatures = {"estimate": first, **dict(zip(judges(found), others, strict=False))}
-    blocks = (_pictures(found), *_tables(found))
-    told = estimate_answer(found), estimate_basis(found)
-    title = f"Human scores of {found.name}: {found.dimension}"
-    return Document(title, blocks, command, signatures, found.notes, {}, *told)
+    first, *judge_signatures = estimate.signature.split("\n")
+    signatures = {
+        "estimate": first,
+        **dict(zip(judge_names(estimate), judge_signatures, strict=False)),
+    }
+    blocks = (_estimate_pictures(estimate), *_tables(estimate))
+    answer_and_basis = estimate_answer(estimate), estimate_basis(estimate)
+    title = f"Human scores of {estimate.name}: {estimate.dimension}"
+    return Document(title, blocks, command, signatures, estimate.notes, {}, *answer_and_basis)
 
 
 # ------------------------------------------------------------------------------------- tables
 
 
-def _tables(found: Estimate) -> Iterator[Table]:
-    cells = partial(_cells, places=digits(found))
-    rows = [cells(row) for row in found.ranked]
-    biased = [cells(row) | {"side": _side(row)} for row in _biased(found)]
-    shown = _ROWS if helpers(found) else tuple(map(_alone, _ROWS))
-    yield Table("rows", "Systems", shown, rows, open=True)
-    if found.differences:
-        title = f"Differences from {found.differences[0].baseline}"
+def _tables(estimate: Estimate) -> Iterator[Table]:
+    cells = partial(_estimate_cells, places=score_places(estimate))
+    rows = [cells(row) for row in estimate.ranked]
+    biased = [cells(row) | {"side": _bias_side(row)} for row in _rows_with_bias(estimate)]
+    row_columns = _ROWS if helper_names(estimate) else tuple(map(_without_judges, _ROWS))
+    yield Table("rows", "Systems", row_columns, rows, open=True)
+    if estimate.differences:
+        title = f"Differences from {estimate.differences[0].baseline}"
         yield Table(
-            "differences", title, _DIFFERENCES, [cells(one) for one in ranked_differences(found)]
+            "differences",
+            title,
+            _DIFFERENCES,
+            [cells(item) for item in ranked_differences(estimate)],
         )
     if biased:
-        title = f"Bias of {named(judges(found))}"
+        title = f"Bias of {name_helpers(judge_names(estimate))}"
         yield Table("bias", title, _BIAS, biased, readers="people")
-    if found.judges:
-        yield Table("judges", "Judges", _JUDGES, [one._asdict() for one in found.judges])
-    if found.planned:
-        title = f"{found.unit.capitalize()}s to label next"
-        units = [one._asdict() for one in found.planned]
+    if estimate.judges:
+        yield Table("judges", "Judges", _JUDGES, [item._asdict() for item in estimate.judges])
+    if estimate.planned:
+        title = f"{estimate.unit.capitalize()}s to label next"
+        units = [item._asdict() for item in estimate.planned]
         yield Table("planned", title, _PLANNED, units, open=True)
 
 
-def _alone(column: Column) -> Column:
+def _without_judges(column: Column) -> Column:
     """A column where there is no judge: people's own scores are the estimates."""
-    same = column.key.startswith("people") or column.key == "ratio"
-    return replace(column, readers="programs") if same else column
+    is_redundant = column.key.startswith("people") or column.key == "ratio"
+    return replace(column, readers="programs") if is_redundant else column
 
 
-def _cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
+def _estimate_cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
     """The cells of a row; scores and their differences have so many decimals."""
-    told: dict[str, Cell] = row._asdict()
+    values: dict[str, Cell] = row._asdict()
     other = {"ratio", "p", "confidence"}
     return {
         key: Decimals(x, places) if isinstance(x, float) and key not in other else x
-        for key, x in told.items()
+        for key, x in values.items()
     }
 
 
 # ----------------------------------------------------------------------------------- pictures
 
 
-def _pictures(found: Estimate) -> Block:
+def _estimate_pictures(estimate: Estimate) -> Block:
     """The intervals of all systems, with the biases beside them where there are any."""
-    scores = chart_figure(_intervals(found))
-    changes = [_change(row, digits(found)) for row in _biased(found)]
+    scores = chart_figure(_interval_chart(estimate))
+    changes = [_bias_change(row, score_places(estimate)) for row in _rows_with_bias(estimate)]
     if not changes:
         return scores
-    who = named(judges(found))
-    verb = "Is" if len(found.judges) == 1 else "Are"
+    judge_list = name_helpers(judge_names(estimate))
+    verb = "Is" if len(estimate.judges) == 1 else "Are"
     bias = Forest(
-        f"{verb} {who} biased?",
+        f"{verb} {judge_list} biased?",
         "as people do",
         changes,
         caption=(
-            f"Right of the line: rated higher by {who} than by people, beside other systems. "
-            "Hollow dots: undecided."
+            f"Right of the line: rated higher by {judge_list} than by people, beside other "
+            "systems. Hollow dots: undecided."
         ),
         sides=("lower", "higher"),
     )
-    title = f"Human scores, and the bias of {who}"
+    title = f"Human scores, and the bias of {judge_list}"
     return Gallery(title, (scores, Figure(bias.title, bias, bias.caption)))
 
 
-def _intervals(found: Estimate) -> PairedIntervals:
-    places, judged = digits(found), bool(helpers(found))
-    names = (f"people with {named(helpers(found))}" if judged else "people", "people alone")
+def _interval_chart(estimate: Estimate) -> PairedIntervals:
+    places, judged = score_places(estimate), bool(helper_names(estimate))
+    names = (
+        f"people with {name_helpers(helper_names(estimate))}" if judged else "people",
+        "people alone",
+    )
     pairs = [
         Pair(
             row.system,
-            _estimated((row.estimate, row.low, row.high), places),
-            _estimated((row.people, row.people_low, row.people_high), places) if judged else None,
+            _paired_estimate((row.estimate, row.low, row.high), places),
+            _paired_estimate((row.people, row.people_low, row.people_high), places)
+            if judged
+            else None,
         )
-        for row in found.ranked
+        for row in estimate.ranked
     ]
-    caption = "Dots: means." if found.exact else "Dots: estimates; lines: 95% intervals."
-    title = f"Human scores with and without {named(helpers(found))}" if judged else "Human scores"
-    title += " (lower is better)" if found.better == "lower" else ""
-    return PairedIntervals(title, found.dimension, names, pairs, found.better, caption)
+    caption = "Dots: means." if estimate.exact else "Dots: estimates; lines: 95% intervals."
+    title = (
+        f"Human scores with and without {name_helpers(helper_names(estimate))}"
+        if judged
+        else "Human scores"
+    )
+    title += " (lower is better)" if estimate.better == "lower" else ""
+    return PairedIntervals(title, estimate.dimension, names, pairs, estimate.better, caption)
 
 
-def _estimated(values: tuple[float, float, float], places: int) -> Estimated:
+def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedEstimate:
     value, low, high = values
-    return Estimated(*values, f"{value:,.{places}f}", span(low, high, places) if high > low else "")
-
-
-def _biased(found: Estimate) -> list[EstimateRow]:
-    """The systems for which the bias of judges is known."""
-    return [row for row in found.ranked if found.judges and not is_missing(row.bias_low)]
-
-
-def _change(row: EstimateRow, places: int) -> Change:
-    side = _side(row)
-    verdict = "undecided" if side == NOT_TESTED else side
-    return Change(
-        row.system, row.bias, row.bias_low, row.bias_high, signed(row.bias, places), verdict
+    return PairedEstimate(
+        *values, f"{value:,.{places}f}", format_interval(low, high, places) if high > low else ""
     )
 
 
-def _side(row: EstimateRow) -> str:
+def _rows_with_bias(estimate: Estimate) -> list[EstimateRow]:
+    """The systems for which the bias of judges is known."""
+    return [row for row in estimate.ranked if estimate.judges and not is_missing(row.bias_low)]
+
+
+def _bias_change(row: EstimateRow, places: int) -> ForestChange:
+    side = _bias_side(row)
+    verdict = "undecided" if side == NOT_TESTED else side
+    return ForestChange(
+        row.system, row.bias, row.bias_low, row.bias_high, format_signed(row.bias, places), verdict
+    )
+
+
+def _bias_side(row: EstimateRow) -> str:
     """The words for how judges rate a system, where the interval of the bias excludes 0."""
     if row.bias_low == row.bias_high:
         return NOT_TESTED

@@ -15,9 +15,9 @@ from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.ranking import FEWEST_RANKED, Leader, MetaRow, by_mean_rank, leaders
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
-    Change,
+    ChartInterval,
     Forest,
-    Interval,
+    ForestChange,
     RankCell,
     RankColumn,
     RankMap,
@@ -33,11 +33,12 @@ from karat.report.model import (
     Table,
     clear_labels,
     columns,
-    listing,
+    format_count,
+    format_interval,
+    format_signed,
+    join_names,
     metric_label,
-    several,
-    signed,
-    span,
+    number,
 )
 from karat.stats.significance import UNDECIDED, WORSE
 
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
     from karat.meta.ranking import MetaRow
 
 
-MOST_TOLD = 4
+MAX_SENTENCES = 4
 """Dimensions that have a sentence each; more are counted."""
-MOST_TIED = 4
+MAX_TIED = 4
 """Tied metrics that a sentence names; more are counted."""
-_FINEST = ("segment", "item", "by-system", "document", "document-joined")
+_LEVELS_BY_FINENESS = ("segment", "item", "by-system", "document", "document-joined")
 """Levels that lead the answer, in this order."""
 _STATISTICS = {
     "pearson": "Pearson's r",
@@ -76,79 +77,89 @@ def row_labels(result: Ranking) -> dict[str, str]:
 
 def meta_answer(result: Ranking) -> tuple[str, ...]:
     """Return which metrics agree best, by the first statistic, and where systems are too few."""
-    labels, found = row_labels(result), leaders(result.rows)
-    first = [one for one in found if one.statistic == result.experiment.statistics[0]]
+    labels, all_leaders = row_labels(result), leaders(result.rows)
+    first = [
+        leader for leader in all_leaders if leader.statistic == result.experiment.statistics[0]
+    ]
     if not first:
-        return tuple(_undefined(result.rows))
-    enough = [one for one in first if not one.has_few_points]
-    told = list(_by_level(_fine(enough), found, labels))
-    told += _by_level([one for one in enough if one.level in OF_SYSTEMS], found, labels)
-    return (*told, *_too_few([one for one in first if one.has_few_points]))
+        return tuple(_undefined_sentence(result.rows))
+    enough = [leader for leader in first if not leader.has_few_points]
+    sentences = list(_level_sentences(_finest_leaders(enough), all_leaders, labels))
+    sentences += _level_sentences(
+        [leader for leader in enough if leader.level in OF_SYSTEMS], all_leaders, labels
+    )
+    return (*sentences, *_too_few_sentences([leader for leader in first if leader.has_few_points]))
 
 
-def _undefined(rows: Sequence[MetaRow]) -> Iterator[str]:
-    """Yield that no agreement is defined, and the reason if it is the same for all metrics."""
+def _undefined_sentence(rows: Sequence[MetaRow]) -> Iterator[str]:
+    """State that no agreement is defined, with the reason if all metrics share it."""
     if rows:
         names = dict.fromkeys(row.dimension for row in rows)
-        dimensions = listing([_scores(name) for name in names], MOST_TOLD)
+        dimensions = join_names([_dimension_name(name) for name in names], MAX_SENTENCES)
         level = [row for row in rows if row.level == rows[0].level]
         reasons = {row.note.removeprefix("undefined: ") for row in level}
         reason = f": {reasons.pop()}" if len(reasons) == 1 and reasons != {""} else ""
         yield f"The agreement of metrics with {dimensions} is undefined{reason}."
 
 
-def _fine(enough: Sequence[Leader]) -> list[Leader]:
+def _finest_leaders(enough: Sequence[Leader]) -> list[Leader]:
     """Return the leaders of the finest level that was asked for, other than systems."""
-    levels = dict.fromkeys(one.level for one in enough if one.level not in OF_SYSTEMS)
-    chosen = next((level for level in (*_FINEST, *levels) if level in levels), None)
-    return [one for one in enough if one.level == chosen]
+    levels = dict.fromkeys(leader.level for leader in enough if leader.level not in OF_SYSTEMS)
+    chosen = next((level for level in (*_LEVELS_BY_FINENESS, *levels) if level in levels), None)
+    return [leader for leader in enough if leader.level == chosen]
 
 
-def _by_level(
-    some: Sequence[Leader], every: Sequence[Leader], labels: Mapping[str, str]
+def _level_sentences(
+    level_leaders: Sequence[Leader], all_leaders: Sequence[Leader], labels: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield a sentence for each dimension, or one that counts them where they are many."""
-    of_systems = any(one.level in OF_SYSTEMS for one in some)
-    if len(some) > (2 if of_systems else MOST_TOLD) and all(one.tested for one in some):
-        yield _counted(some, labels)
+    of_systems = any(leader.level in OF_SYSTEMS for leader in level_leaders)
+    if len(level_leaders) > (2 if of_systems else MAX_SENTENCES) and all(
+        leader.tested for leader in level_leaders
+    ):
+        yield _count_sentence(level_leaders, labels)
         return
-    for one in some:
-        if len(one.rows) == 1:
-            yield _alone(one, labels)
-        elif len(some) <= MOST_TOLD:
-            yield _best(one, every, labels)
+    for leader in level_leaders:
+        if len(leader.rows) == 1:
+            yield _single_metric_sentence(leader, labels)
+        elif len(level_leaders) <= MAX_SENTENCES:
+            yield _best_metric_sentence(leader, all_leaders, labels)
 
 
-def _alone(one: Leader, labels: Mapping[str, str]) -> str:
+def _single_metric_sentence(leader: Leader, labels: Mapping[str, str]) -> str:
     """Return the agreement of the only metric."""
-    name = statistic_label(one.statistic)
-    what = f"{labels[one.best.metric]} and {_scores(one.dimension)} {_at(one)}"
-    return f"{what}: {name} {_value(one)}."
+    name = statistic_label(leader.statistic)
+    subject = f"{labels[leader.best.metric]} and {_scope(leader)}"
+    return f"{subject}: {name} {_value_text(leader)}."
 
 
-def _best(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
-    name, best = statistic_label(one.statistic), labels[one.best.metric]
-    value = f"{name} {_value(one)}"
-    if not one.tested:
-        most = "highest" if one.sign > 0 else "lowest"
-        told = (
-            f"{best} has the {most} {name} with {_scores(one.dimension)} {_at(one)}, {_value(one)}"
-        )
-        return f"{told}; differences between metrics were not tested."
-    doubt = _elsewhere(one, every, labels)
-    if len(one.tied) + 1 == len(one.rows):
-        both = "both metrics" if len(one.rows) == 2 else f"all {len(one.rows)} metrics"
-        told = f"No metric stands out for {_scores(one.dimension)} {_at(one)}: {both} are tied"
-        if all(isclose(row.value, one.best.value, abs_tol=1e-9) for row in one.tied):
-            return f"{told}, with the same {name}, {one.best.value:.3f}."
-        return f"{told}; the highest is {best}, {value}{doubt}."
-    with_whom = listing([labels[row.metric] for row in one.tied], MOST_TIED) if one.tied else ""
-    second = one.rows[1]
-    how = f"tied with {with_whom}" if with_whom else _lead(second, labels[second.metric])
-    return f"{best} agrees best with {_scores(one.dimension)} {_at(one)}: {value}, {how}{doubt}."
+def _best_metric_sentence(
+    leader: Leader, all_leaders: Sequence[Leader], labels: Mapping[str, str]
+) -> str:
+    name, best = statistic_label(leader.statistic), labels[leader.best.metric]
+    value = f"{name} {_value_text(leader)}"
+    if not leader.tested:
+        most = "highest" if leader.sign > 0 else "lowest"
+        sentence = f"{best} has the {most} {name} with {_scope(leader)}, {_value_text(leader)}"
+        return f"{sentence}; differences between metrics were not tested."
+    doubt = _other_ranks_clause(leader, all_leaders, labels)
+    if len(leader.tied) + 1 == len(leader.rows):
+        both = "both metrics" if len(leader.rows) == 2 else f"all {len(leader.rows)} metrics"
+        sentence = f"No metric stands out for {_scope(leader)}: {both} are tied"
+        if all(isclose(row.value, leader.best.value, abs_tol=1e-9) for row in leader.tied):
+            return f"{sentence}, with the same {name}, {leader.best.value:.3f}."
+        return f"{sentence}; the highest is {best}, {value}{doubt}."
+    with_whom = (
+        join_names([labels[row.metric] for row in leader.tied], MAX_TIED) if leader.tied else ""
+    )
+    second = leader.rows[1]
+    lead_clause = (
+        f"tied with {with_whom}" if with_whom else _lead_clause(second, labels[second.metric])
+    )
+    return f"{best} agrees best with {_scope(leader)}: {value}, {lead_clause}{doubt}."
 
 
-def _lead(row: MetaRow | AverageRow, name: str) -> str:
+def _lead_clause(row: MetaRow | AverageRow, name: str) -> str:
     """Return the lead of the best metric: the next one, the difference and its interval."""
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "alone at rank 1"
@@ -156,91 +167,109 @@ def _lead(row: MetaRow | AverageRow, name: str) -> str:
     if row.delta_low == row.delta_low:
         zero = row.delta_low <= 0 <= row.delta_high
         by = " by the permutation test" * zero
-        ends = f" {span(row.delta_low, row.delta_high, 3)}{', includes 0' * zero}"
-    return f"alone at rank 1{by}; next is {name} (difference {signed(row.delta, 3)}{ends})"
+        ends = f" {format_interval(row.delta_low, row.delta_high, 3)}{', includes 0' * zero}"
+    return f"alone at rank 1{by}; next is {name} (difference {format_signed(row.delta, 3)}{ends})"
 
 
-def _elsewhere(one: Leader, every: Sequence[Leader], labels: Mapping[str, str]) -> str:
+def _other_ranks_clause(
+    leader: Leader, all_leaders: Sequence[Leader], labels: Mapping[str, str]
+) -> str:
     """Return the best metric's rank by other statistics, where that is not the first."""
     ranks = []
-    for other in every:
-        if (other.dimension, other.level) == (one.dimension, one.level):
-            own = [row for row in other.rows if labels[row.metric] == labels[one.best.metric]]
-            ranks += [(other.statistic, row.rank) for row in own if row.rank and row.rank > 1]
-    told = [f"rank {rank} by {statistic_label(name)}" for name, rank in ranks]
-    return f"; but {labels[one.best.metric]} has {listing(told)}" if told else ""
+    for other_leader in all_leaders:
+        if (other_leader.dimension, other_leader.level) == (leader.dimension, leader.level):
+            metric_rows = [
+                row for row in other_leader.rows if labels[row.metric] == labels[leader.best.metric]
+            ]
+            ranks += [
+                (other_leader.statistic, row.rank)
+                for row in metric_rows
+                if row.rank and row.rank > 1
+            ]
+    rank_phrases = [f"rank {rank} by {statistic_label(name)}" for name, rank in ranks]
+    return (
+        f"; but {labels[leader.best.metric]} has {join_names(rank_phrases)}" if rank_phrases else ""
+    )
 
 
-def _counted(some: Sequence[Leader], labels: Mapping[str, str]) -> str:
+def _count_sentence(level_leaders: Sequence[Leader], labels: Mapping[str, str]) -> str:
     """Return which metrics have rank 1 in most dimensions."""
-    first = [labels[row.metric] for one in some for row in (one.best, *one.tied)]
+    first = [labels[row.metric] for leader in level_leaders for row in (leader.best, *leader.tied)]
     most = max(map(first.count, first))
     names = [name for name in dict.fromkeys(first) if first.count(name) == most]
-    whole = len(some)
-    where = f"all {whole} dimensions" if most == whole else f"{most} of {whole} dimensions"
+    n_dimensions = len(level_leaders)
+    dimension_count = (
+        f"all {n_dimensions} dimensions"
+        if most == n_dimensions
+        else f"{most} of {n_dimensions} dimensions"
+    )
     verb = "has" if len(names) == 1 else "have"
-    by = f"{_at(some[0])} by {statistic_label(some[0].statistic)}"
-    unsure = sum(one.uncertain for one in some)
-    them = "all of them" if unsure == whole else f"{unsure} of them"
-    doubt = f"; in {them} the interval of the highest value includes 0" if unsure else ""
-    return f"{listing(names)} {verb} rank 1 in {where} {by}{doubt}."
+    by = f"{_level_phrase(level_leaders[0])} by {statistic_label(level_leaders[0].statistic)}"
+    unsure = sum(leader.uncertain for leader in level_leaders)
+    unsure_count = "all of them" if unsure == n_dimensions else f"{unsure} of them"
+    doubt = f"; in {unsure_count} the interval of the highest value includes 0" if unsure else ""
+    return f"{join_names(names)} {verb} rank 1 in {dimension_count} {by}{doubt}."
 
 
-def _too_few(few: Sequence[Leader]) -> Iterator[str]:
+def _too_few_sentences(unranked: Sequence[Leader]) -> Iterator[str]:
     """Yield a sentence for the first level of systems, and for the first of other points."""
-    for one in {one.unit: one for one in reversed(few)}.values():
-        verb = "is" if one.best.points == 1 else "are"
-        yield f"{several(one.best.points, one.unit)} {verb} too few to rank metrics {_at(one)}."
+    for leader in {leader.unit: leader for leader in reversed(unranked)}.values():
+        verb = "is" if leader.best.points == 1 else "are"
+        count = format_count(leader.best.points, leader.unit)
+        yield f"{count} {verb} too few to rank metrics {_level_phrase(leader)}."
 
 
-def _scores(dimension: str) -> str:
-    """Return the dimension; matrices have none, but human scores."""
+def _dimension_name(dimension: str) -> str:
+    """Return the dimension's name; matrices have human scores without one."""
     return "human scores" if dimension == "human" else dimension
 
 
-def _at(one: Leader) -> str:
-    return f"at {one.level} level"
+def _scope(leader: Leader) -> str:
+    return f"{_dimension_name(leader.dimension)} {_level_phrase(leader)}"
 
 
-def _value(one: Leader) -> str:
-    """Return the best value with its interval, and whether zero is in it."""
-    row, zero = one.best, " (includes 0)" * one.uncertain
-    ends = f" {span(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
+def _level_phrase(leader: Leader) -> str:
+    return f"at {leader.level} level"
+
+
+def _value_text(leader: Leader) -> str:
+    row, zero = leader.best, " (includes 0)" * leader.uncertain
+    ends = f" {format_interval(row.low, row.high, 3)}{zero}" if row.low == row.low else ""
     return f"{row.value:.3f}{ends}"
 
 
 def meta_basis(result: Ranking) -> str:
     """Return what the answer rests on: the set, its judges, intervals and tests."""
-    asked = result.experiment
-    parts = [_size(result)] if isinstance(result, MetaEvaluation) else []
-    if asked.resamples:
-        over = "systems and segments" if asked.over == "both" else asked.over
+    experiment = result.experiment
+    parts = [_size_sentence(result)] if isinstance(result, MetaEvaluation) else []
+    if experiment.resamples:
+        over = "systems and segments" if experiment.over == "both" else experiment.over
         parts.append(f"In brackets: 95% bootstrap intervals over {over}.")
     if result.tests:
-        corrected = "uncorrected" if asked.correction == "none" else asked.correction
+        corrected = "uncorrected" if experiment.correction == "none" else experiment.correction
         parts.append(
             "Tied metrics have the same rank: they do not differ significantly (PERM-BOTH, "
-            f"{asked.trials:,} trials, p <= {asked.level:g}, {corrected})."
+            f"{experiment.trials:,} trials, p <= {experiment.level:g}, {corrected})."
         )
-    few = [one for one in leaders(result.rows) if one.has_few_points]
-    if any(one.unit == "system" for one in few):
+    unranked = [leader for leader in leaders(result.rows) if leader.has_few_points]
+    if any(leader.unit == "system" for leader in unranked):
         parts.append(f"Ranks at system level need {FEWEST_RANKED} systems or more.")
-    if any(one.unit != "system" for one in few):
+    if any(leader.unit != "system" for leader in unranked):
         parts.append(f"Ranks at other levels need {FEWEST_RANKED} points or more.")
     return " ".join(parts)
 
 
-def _size(result: MetaEvaluation) -> str:
+def _size_sentence(result: MetaEvaluation) -> str:
     systems, segments, outputs, judges = result.size
-    counts = several(systems, "system"), several(segments, "segment")
-    told = f"{', '.join(counts)}, {several(outputs, 'judged output')}"
-    named = [name for name in judges if name]
-    if raters_unnamed(named):
-        return f"{told}; the raters are not named."
-    if not named:
-        return f"{told}."
-    who = several(len(named), "judge")
-    return f"{told} by {who}." if len(named) > 1 else f"{told} by {who} ({named[0]})."
+    counts = format_count(systems, "system"), format_count(segments, "segment")
+    size = f"{', '.join(counts)}, {format_count(outputs, 'judged output')}"
+    named_judges = [name for name in judges if name]
+    if raters_unnamed(named_judges):
+        return f"{size}; the raters are not named."
+    if not named_judges:
+        return f"{size}."
+    who = format_count(len(named_judges), "judge")
+    return f"{size} by {who}." if len(named_judges) > 1 else f"{size} by {who} ({named_judges[0]})."
 
 
 # ----------------------------------------------------------------------------------- averages
@@ -251,34 +280,34 @@ def average_answer(result: RankAverage) -> tuple[str, ...]:
     rows = [row for row in result.rows if row.value == row.value]
     if not rows:
         return ()
-    tasks = several(len({row[:4] for row in result.tasks}), "task")
-    best, others = rows[0], rows[1:]
-    ends = span(best.low, best.high, 3) if best.low == best.low else ""
+    tasks = format_count(len({row[:4] for row in result.tasks}), "task")
+    best, other_rows = rows[0], rows[1:]
+    ends = format_interval(best.low, best.high, 3) if best.low == best.low else ""
     value = f"{best.value:.3f} {ends}".rstrip()
     name = metric_label(best.metric)
-    if not others:
+    if not other_rows:
         return (f"{name} has the average {value} over {tasks}.",)
-    told = f"{name} has the highest average over {tasks}, {value}"
-    tied = [metric_label(row.metric) for row in others if row.rank == 1]
+    lead_sentence = f"{name} has the highest average over {tasks}, {value}"
+    tied = [metric_label(row.metric) for row in other_rows if row.rank == 1]
     if best.rank is None:
-        return (f"{told}; differences between metrics were not tested.",)
-    lead = _lead(others[0], metric_label(others[0].metric))
-    return (f"{told}, {f'tied with {listing(tied, MOST_TIED)}' if tied else lead}.",)
+        return (f"{lead_sentence}; differences between metrics were not tested.",)
+    lead = _lead_clause(other_rows[0], metric_label(other_rows[0].metric))
+    return (f"{lead_sentence}, {f'tied with {join_names(tied, MAX_TIED)}' if tied else lead}.",)
 
 
 def average_basis(result: RankAverage) -> str:
     """Return what the averages are over."""
-    sets = list(dict.fromkeys(one.name for one in result.results))
-    told = f"Sets: {listing(sets)}."
+    sets = list(dict.fromkeys(result_of_set.name for result_of_set in result.results))
+    basis = f"Sets: {join_names(sets)}."
     if result.tests:
-        told += " Tied metrics have the same rank: they do not differ significantly."
-    return told
+        basis += " Tied metrics have the same rank: they do not differ significantly."
+    return basis
 
 
-MOST_COLUMNS = 6
-"""Settings of one panel; where there are more, each statistic has a panel of its own."""
-MOST_OPEN = 6
-"""Panels of differences that a page shows at once; it folds up more."""
+MAX_PANEL_COLUMNS = 6
+"""Columns of one panel; beyond that, each statistic has its own panel."""
+MAX_OPEN_PANELS = 6
+"""Panels of differences that a page shows unfolded."""
 _RANKS = (
     "In each cell: rank and value. Metrics with the same rank in a column do not differ "
     "significantly; two with different ranks need not differ significantly either."
@@ -293,80 +322,93 @@ def rank_galleries(result: Ranking) -> list[Gallery]:
 
     Levels with too few points to rank metrics are folded up, and have values alone.
     """
-    labels, found = row_labels(result), leaders(result.rows)
+    labels, all_leaders = row_labels(result), leaders(result.rows)
     enough = [
-        one if len(one.rows) > 1 else _unranked(one) for one in found if not one.has_few_points
+        leader if len(leader.rows) > 1 else _without_ranks(leader)
+        for leader in all_leaders
+        if not leader.has_few_points
     ]
     galleries = []
     if enough:
         title, caption = "Agreement with human scores by level", "Columns: levels and statistics."
         if result.tests:
             title, caption = "Ranks of metrics", f"{_RANKS} {caption} Rows: by mean rank."
-        galleries.append(Gallery(title, _panels(enough, labels, result.terms), caption))
+        galleries.append(Gallery(title, _rank_panels(enough, labels, result.terms), caption))
     for unit, level in (("system", "system level"), ("point", "other levels")):
-        if few := [one for one in found if one.has_few_points and one.unit == unit]:
-            count = several(min(one.best.points for one in few), unit)
+        if few_points := [
+            leader for leader in all_leaders if leader.has_few_points and leader.unit == unit
+        ]:
+            count = format_count(min(leader.best.points for leader in few_points), unit)
             title = f"{level.capitalize()}: {count} are too few to rank metrics"
-            why = f"Values without ranks: with so few {unit}s almost any order may be chance."
-            panels = _panels(map(_unranked, few), labels, result.terms, f"{level}: ")
-            galleries.append(Gallery(title, panels, why, folded=True))
+            explanation = (
+                f"Values without ranks: with so few {unit}s almost any order may be chance."
+            )
+            panels = _rank_panels(
+                map(_without_ranks, few_points), labels, result.terms, f"{level}: "
+            )
+            galleries.append(Gallery(title, panels, explanation, folded=True))
     return galleries
 
 
-def _unranked(one: Leader) -> Leader:
-    return one._replace(rows=tuple(row._replace(rank=None) for row in one.rows))
+def _without_ranks(leader: Leader) -> Leader:
+    return leader._replace(rows=tuple(row._replace(rank=None) for row in leader.rows))
 
 
-def _panels(
-    some: Iterable[Leader], labels: Mapping[str, str], terms: Mapping[str, str], before: str = ""
+def _rank_panels(
+    panel_leaders: Iterable[Leader],
+    labels: Mapping[str, str],
+    terms: Mapping[str, str],
+    prefix: str = "",
 ) -> tuple[Figure, ...]:
-    """Return a panel for each dimension, or for each dimension and statistic."""
-    named = [
-        one._replace(rows=tuple(row._replace(metric=labels[row.metric]) for row in one.rows))
-        for one in some
+    labelled = [
+        leader._replace(rows=tuple(row._replace(metric=labels[row.metric]) for row in leader.rows))
+        for leader in panel_leaders
     ]
-    metrics = list(dict.fromkeys(row.metric for one in named for row in one.rows))
-    order = by_mean_rank([one.rows for one in named], metrics)
+    metrics = list(dict.fromkeys(row.metric for leader in labelled for row in leader.rows))
+    order = by_mean_rank([leader.rows for leader in labelled], metrics)
     charts = []
-    for dimension, run in groupby(named, lambda one: one.dimension):
-        own = list(run)
-        if len(own) <= MOST_COLUMNS:
-            charts.append(_rank_map(f"{before}{dimension}", own, order, terms))
+    for dimension, run in groupby(labelled, lambda leader: leader.dimension):
+        dimension_leaders = list(run)
+        if len(dimension_leaders) <= MAX_PANEL_COLUMNS:
+            charts.append(_rank_map(f"{prefix}{dimension}", dimension_leaders, order, terms))
             continue
-        for name in dict.fromkeys(one.statistic for one in own):
-            title = f"{before}{dimension}, {statistic_label(name)}"
-            some = [one for one in own if one.statistic == name]
-            charts.append(_rank_map(title, some, order, terms))
+        for name in dict.fromkeys(leader.statistic for leader in dimension_leaders):
+            title = f"{prefix}{dimension}, {statistic_label(name)}"
+            panel_leaders = [leader for leader in dimension_leaders if leader.statistic == name]
+            charts.append(_rank_map(title, panel_leaders, order, terms))
     return tuple(Figure(chart.title, chart) for chart in charts)
 
 
 def _rank_map(
     title: str, settings: Sequence[Leader], metrics: Sequence[str], terms: Mapping[str, str]
 ) -> RankMap:
-    rows = [(one.level, one.statistic, one.rows) for one in settings]
-    return _map(title, rows, metrics, terms)
+    rows = [(leader.level, leader.statistic, leader.rows) for leader in settings]
+    return _make_rank_map(title, rows, metrics, terms)
 
 
-def _map(
+def _make_rank_map(
     title: str, settings: Iterable[_Setting], metrics: Sequence[str], terms: Mapping[str, str]
 ) -> RankMap:
-    columns, found = [], []
+    columns, rows_by_metric = [], []
     for level, statistic, rows in settings:
         names = level, _SHORT.get(statistic, statistic)
         columns.append(RankColumn(*names, *(terms.get(x, "") for x in (level, statistic))))
-        found.append({row.metric: row for row in rows if row.value == row.value})
-    cells = [[_cell(own.get(metric)) for own in found] for metric in metrics]
+        rows_by_metric.append({row.metric: row for row in rows if row.value == row.value})
+    cells = [
+        [_make_rank_cell(by_metric.get(metric)) for by_metric in rows_by_metric]
+        for metric in metrics
+    ]
     return RankMap(title, metrics, columns, cells)
 
 
-def _cell(row: MetaRow | TaskRow | None) -> RankCell | None:
+def _make_rank_cell(row: MetaRow | TaskRow | None) -> RankCell | None:
     if row is None:
         return None
     rank = "not ranked" if row.rank is None else f"rank {row.rank}"
-    ends = f" {span(row.low, row.high, 3)}" if row.low == row.low else ""
+    ends = f" {format_interval(row.low, row.high, 3)}" if row.low == row.low else ""
     value = f"{statistic_label(row.statistic)} {row.value:.3f}{ends}"
-    told = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
-    return RankCell(row.value, row.rank, told)
+    cell_story = f"{row.metric}, {row.dimension}, {row.level} level: {value}, {rank}"
+    return RankCell(row.value, row.rank, cell_story)
 
 
 def task_gallery(result: RankAverage) -> Gallery:
@@ -375,13 +417,13 @@ def task_gallery(result: RankAverage) -> Gallery:
     panels: dict[tuple[str, str], dict[tuple[str, str], list[TaskRow]]] = {}
     for row in result.tasks:
         tasks = panels.setdefault((row.set, row.dimension), {})
-        own = tasks.setdefault((row.level, row.statistic), [])
-        own.append(row._replace(metric=labels[row.metric]))
-    terms = {name: text for one in result.results for name, text in one.terms.items()}
+        task_rows = tasks.setdefault((row.level, row.statistic), [])
+        task_rows.append(row._replace(metric=labels[row.metric]))
+    terms = {name: text for set_result in result.results for name, text in set_result.terms.items()}
     figures = []
     for place, tasks in panels.items():
         settings = [(*name, rows) for name, rows in tasks.items()]
-        chart = _map(", ".join(place), settings, list(labels.values()), terms)
+        chart = _make_rank_map(", ".join(place), settings, list(labels.values()), terms)
         figures.append(Figure(chart.title, chart))
     return Gallery("Ranks in the tasks", tuple(figures), _RANKS)
 
@@ -397,9 +439,9 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
     separated = {(*test[:3], test.better, test.worse) for test in tests}
     panels = [
         panel
-        for one in leaders(result.rows)
-        if not one.has_few_points and result.experiment.resamples
-        for panel in _forest(one, labels, separated)
+        for leader in leaders(result.rows)
+        if not leader.has_few_points and result.experiment.resamples
+        for panel in _difference_forests(leader, labels, separated)
     ]
     if not panels:
         return []
@@ -407,26 +449,26 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
     if result.tests:
         caption += " ▼: significantly lower than the best metric by the permutation test."
     figures = tuple(Figure(panel.title, panel) for panel in panels)
-    folded = len(figures) > MOST_OPEN
+    folded = len(figures) > MAX_OPEN_PANELS
     return [Gallery("Differences from the best metric", figures, caption, folded)]
 
 
-def _forest(
-    one: Leader,
-    labels: Mapping[str, str],
-    separated: set[tuple[str, str, str, str, str]],
+def _difference_forests(
+    leader: Leader, labels: Mapping[str, str], separated: set[tuple[str, str, str, str, str]]
 ) -> Iterator[Forest]:
-    best, sign = one.best.metric, one.sign
+    best, sign = leader.best.metric, leader.sign
     changes = []
-    for row in one.rows[1:]:
+    for row in leader.rows[1:]:
         if row.delta is None or row.delta_low is None or row.delta_high is None:
             continue
         low, high = sorted((sign * row.delta_low, sign * row.delta_high))
-        verdict = WORSE if (*one[:3], best, row.metric) in separated else UNDECIDED
-        told = signed(row.delta, 3), verdict
-        changes.append(Change(labels[row.metric], sign * row.delta, low, high, *told))
+        verdict = WORSE if (*leader[:3], best, row.metric) in separated else UNDECIDED
+        text_and_verdict = format_signed(row.delta, 3), verdict
+        changes.append(
+            ForestChange(labels[row.metric], sign * row.delta, low, high, *text_and_verdict)
+        )
     if changes:
-        title = f"{one.dimension}, {one.level} level, {statistic_label(one.statistic)}"
+        title = f"{leader.dimension}, {leader.level} level, {statistic_label(leader.statistic)}"
         yield Forest(title, labels[best], changes)
 
 
@@ -437,26 +479,18 @@ RANK_HELP = "Metrics with the same rank do not differ significantly."
 _META = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
-    Column("rank", "Rank", align="right", help=RANK_HELP),
+    number("rank", "Rank", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
-    Column("value", "Value", 3, "right", "The statistic; higher is better (for rmse, lower)."),
-    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
-    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column(
-        "delta_shown",
-        "Delta",
-        align="right",
-        help="Value minus the best metric's.",
-        readers="people",
-    ),
+    number("value", "Value", 3, "The statistic; higher is better (for rmse, lower)."),
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    number("delta_shown", "Delta", help="Value minus the best metric's.", readers="people"),
     *columns("programs", points="Points", groups="Groups"),
     *columns("programs", left_out="Left out", undefined="Undefined"),
     Column("note", "", wrap=True),
     *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
 )
-_P = Column(
-    "p", "p", 4, align="right", help="p of no correlation, two-sided; see below.", positive=True
-)
+_P = number("p", "p", 4, "p of no correlation, two-sided; see below.", positive=True)
 _META_TESTS = (
     *columns(dimension="Dimension", level="Level", statistic="Statistic"),
     *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
@@ -474,35 +508,37 @@ def meta_document(result: Ranking, command: str) -> Document:
     blocks: tuple[Block, ...] = (
         *rank_galleries(result),
         *difference_galleries(result),
-        _table(places, result),
+        _ranking_table(places, result),
         tests,
     )
-    told = meta_answer(result), meta_basis(result)
-    return Document(title, blocks, command, result.signatures, result.notes, {}, *told)
+    answer_and_basis = meta_answer(result), meta_basis(result)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)
 
 
-def _table(places: Places, result: Ranking) -> Table:
-    """One row for each metric, grouped by dimension, level and statistic."""
-    after = 1 + [column.key for column in _META].index("high")
+def _ranking_table(places: Places, result: Ranking) -> Table:
+    p_index = 1 + [column.key for column in _META].index("high")
     with_p = (_P,) if result.experiment.p_values else ()
-    every = (*_META[:after], *with_p, *_META[after:])
-    meant = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
-    every = tuple(replace(c, help=f"{c.help} {meant}.") if c.key == "value" else c for c in every)
+    all_columns = (*_META[:p_index], *with_p, *_META[p_index:])
+    term_definitions = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
+    all_columns = tuple(
+        replace(c, help=f"{c.help} {term_definitions}.") if c.key == "value" else c
+        for c in all_columns
+    )
     rows: list[dict[str, Cell]] = [
         {
-            "heading": f"{', '.join(place)}: {_counts(mine)}",
-            "delta_shown": delta_shown(row),
+            "heading": f"{', '.join(place)}: {_counts_text(setting_rows)}",
+            "delta_shown": format_delta(row),
             **row._asdict(),
         }
-        for place, mine in places.items()
-        for row in mine
+        for place, setting_rows in places.items()
+        for row in setting_rows
     ]
     empty = {key for key in ("note", "delta_shown") if not any(row[key] for row in rows)}
-    shown = tuple(c for c in every if c.key not in empty)
-    return Table("rows", "Agreement with human scores", shown, tuple(rows), group="heading")
+    used_columns = tuple(c for c in all_columns if c.key not in empty)
+    return Table("rows", "Agreement with human scores", used_columns, tuple(rows), group="heading")
 
 
-def delta_shown(row: MetaRow | AverageRow) -> str | None:
+def format_delta(row: MetaRow | AverageRow) -> str | None:
     """The difference to the best metric with its interval; None where there is none."""
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return None
@@ -511,36 +547,29 @@ def delta_shown(row: MetaRow | AverageRow) -> str | None:
     return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
 
 
-def _counts(rows: Sequence[MetaRow]) -> str:
-    """Points, and how many groups count of how many."""
+def _counts_text(rows: Sequence[MetaRow]) -> str:
     first = rows[0]
     total = first.groups + first.left_out
-    points = several(first.points, "point")
+    points = format_count(first.points, "point")
     if total < 2:
         return points
     used = [row.groups for row in rows]
     low, high = min(used), max(used)
-    some = f"{low:,} of " if low == high else f"{low:,} to {high:,} of "
-    return f"{points}, {some if low < total else ''}{total:,} groups"
+    used_groups = f"{low:,} of " if low == high else f"{low:,} to {high:,} of "
+    return f"{points}, {used_groups if low < total else ''}{total:,} groups"
 
 
 _AVERAGES = (
-    Column("rank", "Rank", align="right", help=RANK_HELP),
+    number("rank", "Rank", help=RANK_HELP),
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
-    Column("value", "Value", 3, "right", "Weighted mean of the metric's values in all tasks."),
-    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
-    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column(
-        "delta_shown",
-        "Delta",
-        align="right",
-        help="Value minus the best metric's.",
-        readers="people",
-    ),
+    number("value", "Value", 3, "Weighted mean of the metric's values in all tasks."),
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    number("delta_shown", "Delta", help="Value minus the best metric's.", readers="people"),
     *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
-    Column("place", "Place", 2, "right", "Weighted mean of the metric's places in all tasks."),
+    number("place", "Place", 2, "Weighted mean of the metric's places in all tasks."),
     *columns("programs", place_low="Place, low", place_high="Place, high"),
-    Column("mean_rank", "Mean rank", 2, "right", "Weighted mean of the metric's ranks in tasks."),
+    number("mean_rank", "Mean rank", 2, "Weighted mean of the metric's ranks in tasks."),
     *columns("programs", undefined="Undefined"),
     Column("note", "", wrap=True),
 )
@@ -548,12 +577,12 @@ _TASKS = (
     Column("heading", "Task", readers="people"),
     *columns("programs", set="Set", dimension="Dimension", level="Level", statistic="Statistic"),
     *columns("programs", weight="Weight"),
-    Column("rank", "Rank", align="right", help=RANK_HELP),
+    number("rank", "Rank", help=RANK_HELP),
     Column("metric", "Metric"),
-    Column("value", "Value", 3, "right", "The statistic of the task; more is better."),
-    Column("low", "Low", 3, align="right", help="Lower end of the 95% bootstrap interval."),
-    Column("high", "High", 3, align="right", help="Upper end of the 95% bootstrap interval."),
-    Column("place", "Place", 1, "right", "Where the metric stands in the task, from 1."),
+    number("value", "Value", 3, "The statistic of the task; more is better."),
+    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
+    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    number("place", "Place", 1, "Where the metric stands in the task, from 1."),
 )
 _AVERAGE_TESTS = columns(
     better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"
@@ -562,22 +591,24 @@ _AVERAGE_TESTS = columns(
 
 def average_document(result: RankAverage, command: str) -> Document:
     """Return the averages, and the tasks that they are of."""
-    names = list(dict.fromkeys(one.name for one in result.results))
+    names = list(dict.fromkeys(set_result.name for set_result in result.results))
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
-    rows = tuple({**row._asdict(), "delta_shown": delta_shown(row)} for row in result.rows)
-    shown = tuple(c for c in _AVERAGES if c.key != "note" or any(row["note"] for row in rows))
+    rows = tuple({**row._asdict(), "delta_shown": format_delta(row)} for row in result.rows)
+    used_columns = tuple(
+        c for c in _AVERAGES if c.key != "note" or any(row["note"] for row in rows)
+    )
     tasks = tuple(
         {**row._asdict(), "heading": f"{', '.join(row[:4])}: weight {row.weight:.3g}"}
         for row in result.tasks
     )
     tests = tuple(test._asdict() for test in result.tests)
-    items = (Interval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
+    items = (ChartInterval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
     blocks = (
         intervals_figure("Averages over all tasks", "mean over tasks", items),
         task_gallery(result),
-        Table("rows", "Averages over all tasks", shown, rows),
+        Table("rows", "Averages over all tasks", used_columns, rows),
         Table("tasks", "Tasks", _TASKS, tasks, group="heading"),
         Table("tests", "Tests", _AVERAGE_TESTS, tests, readers="programs"),
     )
-    told = average_answer(result), average_basis(result)
-    return Document(title, blocks, command, result.signatures, result.notes, {}, *told)
+    answer_and_basis = average_answer(result), average_basis(result)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)

@@ -36,9 +36,10 @@ from karat.report.model import (
     Gallery,
     Table,
     columns,
-    listing,
-    several,
-    span,
+    format_count,
+    format_interval,
+    join_names,
+    number,
 )
 from karat.stats.significance import UNDECIDED
 
@@ -47,51 +48,55 @@ if TYPE_CHECKING:
     from karat.meta.plane_study import PlaneStudy
 
 
-MOST_TOLD = 4
-"""Dimensions that have sentences of their own."""
-_WORDS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
+MAX_SENTENCES = 4
+"""Dimensions with sentences of their own."""
+_VERDICT_VERBS = {"holds": "holds", "fails": "fails", UNDECIDED: "is undecided"}
 
 
 def study_answer(study: PlaneStudy) -> tuple[str, ...]:
     """Return the warning if systems are few, what each dimension shows, and the prediction."""
     fits = [fit for fit in study.fits if not fit.group]
-    held = [one for fit, one in zip(study.fits, study.verdicts, strict=False) if not fit.group]
-    by_chance = [fit for fit in fits if _kind(fit) == "chance"]
-    told = list(_few(fits))
+    verdicts = [
+        verdict for fit, verdict in zip(study.fits, study.verdicts, strict=False) if not fit.group
+    ]
+    by_chance = [fit for fit in fits if _conclusion_kind(fit) == "chance"]
+    sentences = list(_too_few_sentence(fits))
     if len(by_chance) > 1:
-        told.append(_chance(by_chance))
-    left = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
-    told += [sentence for fit in left[:MOST_TOLD] for sentence in _cell(fit)]
-    return (*told, *_predictions(fits, held, study))
+        sentences.append(_chance_sentence(by_chance))
+    remaining_fits = [fit for fit in fits if len(by_chance) < 2 or fit not in by_chance]
+    sentences += [
+        sentence for fit in remaining_fits[:MAX_SENTENCES] for sentence in _cell_sentences(fit)
+    ]
+    return (*sentences, *_prediction_sentences(fits, verdicts, study))
 
 
-def _chance(fits: Sequence[PlaneFit]) -> str:
-    names, p = listing([fit.dimension for fit in fits]), min(fit.p for fit in fits)
+def _chance_sentence(fits: Sequence[PlaneFit]) -> str:
+    names, p = join_names([fit.dimension for fit in fits]), min(fit.p for fit in fits)
     return f"No cell agrees significantly better than chance for {names}: p is {p:.3f} or more."
 
 
 def plane_answer(fit: PlaneFit) -> tuple[str, ...]:
     """Return the warning if systems are few, and what to use."""
-    return (*_few([fit]), *_cell(fit))
+    return (*_too_few_sentence([fit]), *_cell_sentences(fit))
 
 
 def plane_basis(fits: Sequence[PlaneFit]) -> str:
     """Return what the answer rests on."""
     fit = fits[0]
-    counts = several(len(fit.systems), "system"), several(fit.segments, "segment")
-    told = f"{', '.join(counts)}, {several(fit.judgements, 'judged output')}."
-    told += " R^2: squared Pearson's r between system scores and mean human scores."
-    return f"{told} p: permutation test of the largest of 44 R^2."
+    counts = format_count(len(fit.systems), "system"), format_count(fit.segments, "segment")
+    basis = f"{', '.join(counts)}, {format_count(fit.judgements, 'judged output')}."
+    basis += " R^2: squared Pearson's r between system scores and mean human scores."
+    return f"{basis} p: permutation test of the largest of 44 R^2."
 
 
-def _few(fits: Sequence[PlaneFit]) -> Iterator[str]:
+def _too_few_sentence(fits: Sequence[PlaneFit]) -> Iterator[str]:
     fewest = min(len(fit.systems) for fit in fits)
     if fewest < MIN_PLANE_SYSTEMS:
         verb = "is" if fewest == 1 else "are"
-        yield f"{several(fewest, 'system')} {verb} too few to tell cells of the plane apart."
+        yield f"{format_count(fewest, 'system')} {verb} too few to tell cells of the plane apart."
 
 
-def _kind(fit: PlaneFit) -> str:
+def _conclusion_kind(fit: PlaneFit) -> str:
     """Return one of none, few, chance, found: what can be said of the largest R^2."""
     if fit.maximum is None:
         return "none"
@@ -100,72 +105,78 @@ def _kind(fit: PlaneFit) -> str:
     return "found" if fit.significant else "chance"
 
 
-def _cell(fit: PlaneFit) -> Iterator[str]:
-    """Yield the cell to use, or why none can be chosen."""
-    kind = _kind(fit)
+def _cell_sentences(fit: PlaneFit) -> Iterator[str]:
+    kind = _conclusion_kind(fit)
     if fit.maximum is None:
         yield f"No cell has a positive correlation with {fit.dimension}."
     elif kind == "found":
-        yield _advice(fit)
+        yield _pick_sentence(fit)
     else:
         row = fit.row(fit.maximum)
-        ends = f" {span(100 * row.low, 100 * row.high, 0)}" if row.low == row.low else ""
+        ends = f" {format_interval(100 * row.low, 100 * row.high, 0)}" if row.low == row.low else ""
         largest = f"the largest R^2 is {100 * row.r2:.0f}%{ends} at {fit.maximum}, p = {fit.p:.3f}"
         chance = "no cell agrees significantly better than chance: " if kind == "chance" else ""
         yield f"For {fit.dimension}, {chance}{largest}."
 
 
-def _advice(fit: PlaneFit) -> str:
+def _pick_sentence(fit: PlaneFit) -> str:
     """Return how the cross-validated pick does, where the maximum is significant."""
-    picking, bleu = (_share(x) for x in (fit.picking, fit.row(BLEU_CELL).q2))
+    picking, bleu = (_percent_text(x) for x in (fit.picking, fit.row(BLEU_CELL).q2))
     shares = f"{picking} of the variance of left-out systems, BLEU's point {bleu}"
-    found = worth(fit)
-    if found == "pick":
-        told = f"For {fit.dimension}, the cross-validated pick is {fit.pick}"
-        return f"{told}: picking a cell explains {shares}."
-    if found == "neither":
-        told = f"For {fit.dimension}, neither a picked cell nor BLEU's point predicts left-out"
-        return f"{told} systems better than the mean of the others does."
+    conclusion = worth(fit)
+    if conclusion == "pick":
+        sentence = f"For {fit.dimension}, the cross-validated pick is {fit.pick}"
+        return f"{sentence}: picking a cell explains {shares}."
+    if conclusion == "neither":
+        sentence = f"For {fit.dimension}, neither a picked cell nor BLEU's point predicts left-out"
+        return f"{sentence} systems better than the mean of the others does."
     return f"For {fit.dimension}, picking a cell does not pay: it explains {shares}."
 
 
-def _predictions(
-    fits: Sequence[PlaneFit], held: Sequence[Verdict], study: PlaneStudy
+def _prediction_sentences(
+    fits: Sequence[PlaneFit], verdicts: Sequence[Verdict], study: PlaneStudy
 ) -> Iterator[str]:
     """Yield what became of the paper's prediction, if one was asked for and can be tested."""
-    known = [(fit, one) for fit, one in zip(fits, held, strict=False) if one.low == one.low]
-    if len(known) == 1:
-        fit, found = known[0]
-        means = f"mean R^2 {_share(found.inside)} there and {_share(found.outside)} elsewhere"
-        ends = span(100 * found.low, 100 * found.high, 1)
-        told = f"The paper's prediction for {fit.dimension}, {study.region},"
-        yield f"{told} {_WORDS[found.words]}: {means}, difference {ends} points."
+    tested = [
+        (fit, outcome)
+        for fit, outcome in zip(fits, verdicts, strict=False)
+        if outcome.low == outcome.low
+    ]
+    if len(tested) == 1:
+        fit, verdict = tested[0]
+        inside, outside = _percent_text(verdict.inside), _percent_text(verdict.outside)
+        means = f"mean R^2 {inside} there and {outside} elsewhere"
+        ends = format_interval(100 * verdict.low, 100 * verdict.high, 1)
+        prediction = f"The paper's prediction for {fit.dimension}, {study.region},"
+        yield f"{prediction} {_VERDICT_VERBS[verdict.words]}: {means}, difference {ends} points."
         return
-    said = []
-    for words, verb in _WORDS.items():
-        names = [fit.dimension for fit, one in known if one.words == words]
-        said += [f"{verb} for {listing(names)}"] if names else []
-    if said:
-        yield f"The paper's prediction, {study.region}, {listing(said)}."
+    verdict_phrases = []
+    for words, verb in _VERDICT_VERBS.items():
+        names = [fit.dimension for fit, outcome in tested if outcome.words == words]
+        verdict_phrases += [f"{verb} for {join_names(names)}"] if names else []
+    if verdict_phrases:
+        yield f"The paper's prediction, {study.region}, {join_names(verdict_phrases)}."
 
 
-def _share(share: float) -> str:
+def _percent_text(share: float) -> str:
     return "an undefined share" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def recommendation_answer(found: Recommendation) -> tuple[str, ...]:
+def recommendation_answer(recommendation: Recommendation) -> tuple[str, ...]:
     """Return the metric that the paper recommends, and a warning."""
-    use = f"Use {listing(list(dict.fromkeys(row.metric for row in found.rows)))}"
-    task = TASKS[found.task][2].split(":")[0]
-    if not found.tables:
-        told = f"{use} for {task} with the guideline {found.guideline}: the paper predicts it"
-        return (f"{told}, but measured no such task.",)
+    use = f"Use {join_names(list(dict.fromkeys(row.metric for row in recommendation.rows)))}"
+    task = TASKS[recommendation.task][2].split(":")[0]
+    if not recommendation.tables:
+        advice = (
+            f"{use} for {task} with the guideline {recommendation.guideline}: the paper predicts it"
+        )
+        return (f"{advice}, but measured no such task.",)
     best = [
         f"R^2 {table.best[2]}% in the paper's Table {table.number} ({table.description})"
-        for table in found.tables
+        for table in recommendation.tables
     ]
-    told = f"{use} for {task} with the guideline {found.guideline}: {listing(best)}"
-    return (f"{told}.", "The paper has few systems and no intervals: check it on your own data.")
+    advice = f"{use} for {task} with the guideline {recommendation.guideline}: {join_names(best)}"
+    return (f"{advice}.", "The paper has few systems and no intervals: check it on your own data.")
 
 
 _CELLS = (
@@ -178,27 +189,27 @@ _BLEU = "Cross-validated R^2 of BLEU's point, AEv(1,4)."
 _POINTS = (
     Column("what", "Point"),
     Column("cell", "Cell", help="AEv(alpha, N)."),
-    Column("r2", "R^2 %", 1, align="right", help="Squared Pearson's r with the human scores."),
-    Column("low", "Low", 1, align="right", help="Lower end of its 95% bootstrap interval."),
-    Column("high", "High", 1, align="right", help="Upper end of its 95% bootstrap interval."),
-    Column("wins", "Wins %", 1, align="right", help="Resamples in which it is the best cell."),
-    Column("q2", "Left-out R^2 %", 1, align="right", help=_LEFT_OUT),
+    number("r2", "R^2 %", 1, "Squared Pearson's r with the human scores."),
+    number("low", "Low", 1, "Lower end of its 95% bootstrap interval."),
+    number("high", "High", 1, "Upper end of its 95% bootstrap interval."),
+    number("wins", "Wins %", 1, "Resamples in which it is the best cell."),
+    number("q2", "Left-out R^2 %", 1, _LEFT_OUT),
 )
 _PERCENT = ("r2", "low", "high", "q2")
 _OTHERS = (
     Column("metric", "Metric"),
     Column("references", "References", help="Numbers of those that were used, or all."),
-    Column("r", "r", 2, align="right", help="Pearson's r with the human scores."),
+    number("r", "r", 2, "Pearson's r with the human scores."),
     *(_POINTS[k] for k in (2, 3, 4, 6)),
 )
 _GROUPS = (
     Column("group", "Group"),
-    Column("segments", "Segments", align="right"),
+    number("segments", "Segments"),
     Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
     *_POINTS[2:5],
-    Column("p", "p", 3, align="right", help="Permutation test of the largest R^2 of all cells."),
-    Column("picking", "Pick: left-out R^2 %", 1, align="right", help=_PICKING),
-    Column("bleu", "BLEU's: left-out R^2 %", 1, align="right", help=_BLEU),
+    number("p", "p", 3, "Permutation test of the largest R^2 of all cells."),
+    number("picking", "Pick: left-out R^2 %", 1, _PICKING),
+    number("bleu", "BLEU's: left-out R^2 %", 1, _BLEU),
     Column("prediction", "Prediction"),
 )
 _GROUP_PERCENT = ("r2", "low", "high", "picking", "bleu")
@@ -211,22 +222,24 @@ _RECOMMENDED = (
 
 def study_document(study: PlaneStudy, command: str) -> Document:
     """Return the planes of some dimensions of one set, and of its groups."""
-    blocks: list[Block] = [_planes(study.fits, study.region)]
+    blocks: list[Block] = [_plane_gallery(study.fits, study.region)]
     for fit in study.fits:
         blocks += _plane_tables(fit)
         if not fit.group:
             blocks += _group_tables(study, fit.dimension)
-    plain = _document(study, study.evalset.name, blocks, command, study.groups)
+    plain = _plane_document(study, study.evalset.name, blocks, command, study.groups)
     return replace(plain, answer=study_answer(study), basis=plane_basis(study.fits))
 
 
 def plane_fit_document(fit: PlaneFit, command: str) -> Document:
     """Return the plane of one dimension."""
-    plain = _document(fit, fit.name, [_planes([fit], None), *_plane_tables(fit)], command)
+    plain = _plane_document(
+        fit, fit.name, [_plane_gallery([fit], None), *_plane_tables(fit)], command
+    )
     return replace(plain, answer=plane_answer(fit), basis=plane_basis([fit]))
 
 
-def _planes(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
+def _plane_gallery(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
     """Return the planes side by side; the tables say the same in a terminal."""
     charts = [replace(plane_chart(fit, region), narrow=True) for fit in fits]
     figures = (replace(chart_figure(chart), caption="", sketch=None) for chart in charts)
@@ -234,43 +247,47 @@ def _planes(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
 
 
 def _plane_tables(fit: PlaneFit) -> list[Table]:
-    points = [] if fit.group else [_points(fit)]
+    points = [] if fit.group else [_points_table(fit)]
     return [plane_table(fit), *points, *_other_metrics(fit)]
 
 
-def _document(
-    found: PlaneFit | PlaneStudy,
+def _plane_document(
+    planes: PlaneFit | PlaneStudy,
     name: str,
     blocks: list[Block],
     command: str,
     groups: Sequence[Any] = (),
 ) -> Document:
-    blocks.append(_programs("rows", "Cells", found.rows, _CELLS))
-    if found.compared:
-        blocks.append(_programs("beside", "Other metrics", found.compared))
+    blocks.append(_data_table("rows", "Cells", planes.rows, _CELLS))
+    if planes.compared:
+        blocks.append(_data_table("beside", "Other metrics", planes.compared))
     if groups:
-        blocks.append(_programs("groups", "Groups of segments", groups))
+        blocks.append(_data_table("groups", "Groups of segments", groups))
     title = f"The evaluation plane on {name}"
-    return Document(title, tuple(blocks), command, found.signatures, found.notes)
+    return Document(title, tuple(blocks), command, planes.signatures, planes.notes)
 
 
-def _programs(
-    key: str, title: str, rows: Sequence[Any], named: tuple[Column, ...] | None = None
+def _data_table(
+    key: str, title: str, rows: Sequence[Any], given_columns: tuple[Column, ...] | None = None
 ) -> Table:
     """Return rows as they are, for JSON and TSV; groups only where there are any."""
     fields = rows[0]._fields
-    shown = named or columns(**{f: f.replace("_", " ").capitalize() for f in fields})
+    table_columns = given_columns or columns(
+        **{f: f.replace("_", " ").capitalize() for f in fields}
+    )
     if any(row.group for row in rows):
-        first, *rest = (column for column in shown if column.key != "group")
-        shown = (first, *columns(group="Group"), *rest)
+        first, *other_columns = (column for column in table_columns if column.key != "group")
+        table_columns = (first, *columns(group="Group"), *other_columns)
     else:
-        shown = tuple(column for column in shown if column.key != "group")
-    return Table(key, title, shown, tuple(row._asdict() for row in rows), readers="programs")
+        table_columns = tuple(column for column in table_columns if column.key != "group")
+    return Table(
+        key, title, table_columns, tuple(row._asdict() for row in rows), readers="programs"
+    )
 
 
 def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
-    found: dict[str, Cell] = row._asdict()
-    return found | {key: 100 * getattr(row, key) for key in keys}
+    cells: dict[str, Cell] = row._asdict()
+    return cells | {key: 100 * getattr(row, key) for key in keys}
 
 
 def _other_metrics(fit: PlaneFit) -> list[Table]:
@@ -284,45 +301,47 @@ def _other_metrics(fit: PlaneFit) -> list[Table]:
 
 def _group_tables(study: PlaneStudy, dimension: str) -> list[Table]:
     """Return a dimension's groups, a line each, for people, if there are any."""
-    mine = [row for row in study.groups if row.dimension == dimension]
-    if not mine:
+    dimension_rows = [row for row in study.groups if row.dimension == dimension]
+    if not dimension_rows:
         return []
-    rows = tuple(_in_percent(r, _GROUP_PERCENT) | {"group": r.group or "all"} for r in mine)
-    shown = _GROUPS if study.region else _GROUPS[:-1]
+    rows = tuple(
+        _in_percent(r, _GROUP_PERCENT) | {"group": r.group or "all"} for r in dimension_rows
+    )
+    table_columns = _GROUPS if study.region else _GROUPS[:-1]
     title = f"Groups of segments, {dimension}"
-    return [Table(f"groups-{dimension}", title, shown, rows, readers="people")]
+    return [Table(f"groups-{dimension}", title, table_columns, rows, readers="people")]
 
 
-def layout(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
+def paper_table(key: str, title: str, rows: Mapping[int, Sequence[float]]) -> Table:
     """Return numbers as the paper prints them: N from the highest down, alpha to the right."""
-    heads = [Column(f"alpha{k}", f"{a:g}", 1, align="right") for k, a in enumerate(ALPHAS)]
-    shown = (Column("n", "N / alpha", align="right"), *heads)
+    heads = [number(f"alpha{k}", f"{a:g}", 1) for k, a in enumerate(ALPHAS)]
+    table_columns = (number("n", "N / alpha"), *heads)
     ordered = sorted(rows, reverse=True)
     cells = [{"n": n, **{f"alpha{k}": x for k, x in enumerate(rows[n])}} for n in ordered]
-    known = [x for row in rows.values() for x in row if x > 0]  # a NaN is not
-    largest = max(known, default=math.nan)
+    positive_values = [x for row in rows.values() for x in row if x > 0]  # a NaN is not
+    largest = max(positive_values, default=math.nan)
     places = ((i, k, x) for i, n in enumerate(ordered) for k, x in enumerate(rows[n]))
     top = frozenset((i, f"alpha{k}") for i, k, x in places if x == largest)
-    return Table(key, title, shown, tuple(cells), emphasis=top, readers="people")
+    return Table(key, title, table_columns, tuple(cells), emphasis=top, readers="people")
 
 
 def plane_table(fit: PlaneFit) -> Table:
     """Return R^2 in percent; cells with a negative correlation have a minus sign."""
     rows = dict(zip(reversed(ORDERS), fit.table(fit.signed).tolist(), strict=True))
-    return layout(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
+    return paper_table(f"plane-{fit.name}", f"R^2 in percent, {fit.name}", rows)
 
 
 def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     """Return the plane as a heat map: its maximum, its pick, BLEU's point, the prediction."""
     high = list(reversed(ORDERS))
     signs = {"maximum": "★", "cross-validated pick": "✓", "BLEU's point": "B"}
-    named = [(sign, name, fit.points[name]) for name, sign in signs.items()]
+    marked_cells = [(sign, name, fit.points[name]) for name, sign in signs.items()]
     values = fit.table(fit.signed).tolist()
     negative = any(x < 0 for row in values for x in row)
     minus = " A minus sign marks a negative correlation." if negative else ""
     marks = [
         CellMark(high.index(cell.n), ALPHAS.index(cell.alpha), sign, name)
-        for sign, name, cell in named
+        for sign, name, cell in marked_cells
         if cell is not None
     ]
     outline = None
@@ -336,66 +355,81 @@ def plane_chart(fit: PlaneFit, region: Region | None) -> HeatMap:
     return replace(chart, low=0, high=100, caption=caption)
 
 
-def _points(fit: PlaneFit) -> Table:
+def _points_table(fit: PlaneFit) -> Table:
     rows: list[dict[str, Cell]] = []
-    for what, cell in fit.points.items():
+    for point_name, cell in fit.points.items():
         if cell is not None:
             shares = fit.row(cell)._asdict()
             percent = {key: 100 * shares[key] for key in ("r2", "low", "high", "wins", "q2")}
-            rows.append({"what": what, "cell": str(cell), **percent})
+            rows.append({"what": point_name, "cell": str(cell), **percent})
     title = f"Points of the plane, {fit.dimension}"
     return Table(f"points-{fit.dimension}", title, _POINTS, tuple(rows), readers="people")
 
 
-def recommendation_document(found: Recommendation, command: str) -> Document:
+def recommendation_document(recommendation: Recommendation, command: str) -> Document:
     """Return what the paper says of a task and a guideline, and on what that rests."""
-    task, guideline = TASKS[found.task][2], GUIDELINES[found.guideline][2]
-    rows = tuple(row._asdict() for row in found.rows)
-    chart = regions_chart(found)
+    task, guideline = TASKS[recommendation.task][2], GUIDELINES[recommendation.guideline][2]
+    rows = tuple(row._asdict() for row in recommendation.rows)
+    chart = regions_chart(recommendation)
     figure = Figure(chart.title, chart, chart.caption)
     tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
-    for table in found.tables:
+    for table in recommendation.tables:
         name = (
             f"The paper's Table {table.number}: R^2 in percent ({table.description}; legible rows)"
         )
-        tables.append(layout(f"paper-{table.number}", name, table.rows))
-    title = f"{task.capitalize()}; {found.guideline}: {guideline}"
-    told = recommendation_answer(found)
-    return Document(title, tuple(tables), command, {}, found.notes, answer=told)
+        tables.append(paper_table(f"paper-{table.number}", name, table.rows))
+    title = f"{task.capitalize()}; {recommendation.guideline}: {guideline}"
+    answer = recommendation_answer(recommendation)
+    return Document(title, tuple(tables), command, {}, recommendation.notes, answer=answer)
 
 
-def regions_chart(found: Recommendation) -> Regions:
+def regions_chart(recommendation: Recommendation) -> Regions:
     """Return the paper's Figure 1: tasks and guidelines on the plane, what was asked marked."""
     areas, spots = [], []
-    for one in found.placed:
-        region = one.region
-        numbers = ", ".join(map(str, one.tables))
-        table = f": Table{'s' * (len(one.tables) > 1)} {numbers}" if one.tables else ""
+    for placed_region in recommendation.placed:
+        region = placed_region.region
+        numbers = ", ".join(map(str, placed_region.tables))
+        table = (
+            f": Table{'s' * (len(placed_region.tables) > 1)} {numbers}"
+            if placed_region.tables
+            else ""
+        )
         across = region.alpha_low, region.alpha_high
         up = region.n_low - 0.5, region.n_high + 0.5
-        areas.append(Area(across, up, f"{one.task}, {one.guideline}", one.asked))
-        spots += [Spot(*cell, f"{PlaneCell(*cell)}{table}", one.asked) for cell in one.best]
+        areas.append(
+            Area(
+                across, up, f"{placed_region.task}, {placed_region.guideline}", placed_region.asked
+            )
+        )
+        spots += [
+            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.asked)
+            for cell in placed_region.best
+        ]
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
     guidelines = {name: (low, high) for name, (low, high, _) in GUIDELINES.items()}
     return Regions(
         "The evaluation plane",
         "alpha: precision/recall ratio of the guideline",
         "N: faithfulness/compactness ratio of the task",
-        _spans(guidelines),
-        _spans(tasks),
+        _axis_stretches(guidelines),
+        _axis_stretches(tasks),
         ALPHAS,
         ORDERS,
         areas,
         spots,
-        ("evaluated in the paper", f"{found.task}, {found.guideline}", "best cell in the paper"),
+        (
+            "evaluated in the paper",
+            f"{recommendation.task}, {recommendation.guideline}",
+            "best cell in the paper",
+        ),
         "Where a task and a guideline lie, and so which AEv(alpha, N) is predicted to agree best "
         "with such human scores (Soricut and Brill 2004, Figure 1).",
     )
 
 
-def _spans(named: Mapping[str, tuple[float, float]]) -> list[Stretch]:
+def _axis_stretches(ends_by_name: Mapping[str, tuple[float, float]]) -> list[Stretch]:
     """Return the stretches of an axis; names that share one stand together."""
     together: dict[tuple[float, float], list[str]] = {}
-    for name, ends in named.items():
+    for name, ends in ends_by_name.items():
         together.setdefault(ends, []).append(name)
     return [Stretch(*ends, ", ".join(names)) for ends, names in together.items()]

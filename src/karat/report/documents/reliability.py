@@ -24,80 +24,78 @@ from karat.report.model import (
     Table,
     clear_labels,
     columns,
-    several,
-    span,
+    format_count,
+    format_interval,
+    number,
 )
 
 if TYPE_CHECKING:
     from karat.meta.reliability import ReliabilityCurves, ReliabilityRow
 
 
-MOST_TOLD = 4
-"""Dimensions that have a sentence each."""
+MAX_SENTENCES = 4
+"""Dimensions with a sentence each."""
 
 
-def reliability_answer(found: ReliabilityCurves) -> tuple[str, ...]:
+def reliability_answer(curves: ReliabilityCurves) -> tuple[str, ...]:
     """Return the metric ahead on the longest texts of each dimension, by the first statistic."""
-    by = found.asked_settings.statistics[0]
-    rows = [row for row in found.rows if row.statistic == by]
-    told = [
+    by = curves.asked_settings.statistics[0]
+    rows = [row for row in curves.rows if row.statistic == by]
+    sentences = [
         sentence
-        for _, own in groupby(rows, lambda row: row.dimension)
-        for sentence in _dimension(list(own))
+        for _, dimension_rows in groupby(rows, lambda row: row.dimension)
+        for sentence in _dimension_sentences(list(dimension_rows))
     ]
-    return tuple(told[:MOST_TOLD])
+    return tuple(sentences[:MAX_SENTENCES])
 
 
-def reliability_basis(found: ReliabilityCurves) -> str:
+def reliability_basis(curves: ReliabilityCurves) -> str:
     """Return how the values were made."""
     return (
-        f"Means of {several(found.asked_settings.repeats, 'shuffle')} of segments into "
-        "pseudo-documents. In "
-        "brackets: the middle 95% of the shuffles, which is no interval for other segments."
+        f"Means of {format_count(curves.asked_settings.repeats, 'shuffle')} of segments into "
+        "pseudo-documents. In brackets: the middle 95% of the shuffles, which is no interval for "
+        "other segments."
     )
 
 
-def _dimension(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
-    found = best_curve(rows)
-    if found is None:
+def _dimension_sentences(rows: Sequence[ReliabilityRow]) -> Iterator[str]:
+    best_of_dimension = best_curve(rows)
+    if best_of_dimension is None:
         return
-    first, best, curves = found
+    first, best, curves = best_of_dimension
     many = len({row.references for row in rows}) > 1
     refs = f" with {references_in_words(best.references)}" if many else ""
     name = f"{clear_labels(row.metric for row in rows)[best.metric]}{refs}"
     label = statistic_label(best.statistic)
-    value = f"{best.value:.3f} {span(best.low, best.high, 3)}"
-    texts = f"texts of {several(best.length, 'segment')}"
+    value = f"{best.value:.3f} {format_interval(best.low, best.high, 3)}"
+    texts = f"texts of {format_count(best.length, 'segment')}"
     if curves > 1:
-        most = "highest" if found.sign > 0 else "lowest"
+        most = "highest" if best_of_dimension.sign > 0 else "lowest"
         sentence = f"On {texts}, {name} has the {most} {label} with {best.dimension}, {value}"
     else:
         sentence = f"{name} and {best.dimension} on {texts}: {label} {value}"
     if first.length < best.length:
-        sentence += f"; on texts of {several(first.length, 'segment')} it has {first.value:.3f}"
+        sentence += (
+            f"; on texts of {format_count(first.length, 'segment')} it has {first.value:.3f}"
+        )
     untested = "; differences between metrics were not tested" * (curves > 1)
     yield f"{sentence}{untested}."
 
 
-MOST_CURVES = 8
-"""Curves in one chart, each with a colour of its own."""
+MAX_CURVES = 8
+"""Curves in one chart, each with its own color."""
 SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
 
 _ROWS = (
     Column("heading", "Heading", readers="people"),
     *columns("programs", dimension="Dimension", statistic="Statistic"),
-    Column("references", "References", align="right", help="References of each segment."),
+    number("references", "References", help="References of each segment."),
     *columns(metric="Metric"),
-    Column("length", "Segments", align="right", help="Segments in a pseudo-document."),
-    Column(
-        "documents",
-        "Documents",
-        align="right",
-        help="Pseudo-documents of each system.",
-    ),
-    Column("value", "Value", 3, "right", "Mean of the statistic over shuffles."),
-    Column("low", "Low", 3, align="right", help="Lower end of the middle 95% of shuffles."),
-    Column("high", "High", 3, align="right", help="Upper end of the middle 95% of shuffles."),
+    number("length", "Segments", help="Segments in a pseudo-document."),
+    number("documents", "Documents", help="Pseudo-documents of each system."),
+    number("value", "Value", 3, "Mean of the statistic over shuffles."),
+    number("low", "Low", 3, "Lower end of the middle 95% of shuffles."),
+    number("high", "High", 3, "Upper end of the middle 95% of shuffles."),
     *columns("programs", undefined="Undefined"),
 )
 _TESTS = (
@@ -108,26 +106,25 @@ _TESTS = (
 )
 
 
-def reliability_document(found: ReliabilityCurves, command: str) -> Document:
+def reliability_document(result: ReliabilityCurves, command: str) -> Document:
     """Return the curves as charts and as a table."""
     rows: list[dict[str, Cell]] = [
-        {"heading": f"{row.dimension}, {row.statistic}", **row._asdict()} for row in found.rows
+        {"heading": f"{row.dimension}, {row.statistic}", **row._asdict()} for row in result.rows
     ]
-    varying = any(row.references is None for row in found.rows)
-    shown = tuple(c for c in _ROWS if c.key != "references" or not varying)
-    table = Table("rows", "Agreement by text length", shown, rows, group="heading")
-    tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in found.tests], readers="programs")
-    curves = [replace(chart, caption="") for chart in reliability_charts(found.rows, SHUFFLED)]
-    charts = tuple(_both_sizes(chart) for chart in curves)
+    varying = any(row.references is None for row in result.rows)
+    used_columns = tuple(c for c in _ROWS if c.key != "references" or not varying)
+    table = Table("rows", "Agreement by text length", used_columns, rows, group="heading")
+    tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in result.tests], readers="programs")
+    curves = [replace(chart, caption="") for chart in reliability_charts(result.rows, SHUFFLED)]
+    charts = tuple(_two_size_figure(chart) for chart in curves)
     pictures = Gallery("Agreement by text length, as curves", charts, SHUFFLED)
-    title = f"Reliability of metrics on {found.name}"
-    told = reliability_answer(found), reliability_basis(found)
+    title = f"Reliability of metrics on {result.name}"
+    answer_and_basis = reliability_answer(result), reliability_basis(result)
     blocks = (pictures, table, tests)
-    return Document(title, blocks, command, found.signatures, found.notes, {}, *told)
+    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)
 
 
-def _both_sizes(chart: Curves) -> Figure:
-    """Return a chart that is narrow on pages and as wide as the terminal there."""
+def _two_size_figure(chart: Curves) -> Figure:
     return replace(chart_figure(chart), drawing=replace(chart, narrow=True))
 
 
@@ -139,35 +136,38 @@ def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[Cur
     return [
         chart
         for (dimension, by), place in groupby(rows, lambda row: (row.dimension, row.statistic))
-        for chart in _charts(dimension, by, list(place), caption)
+        for chart in _dimension_charts(dimension, by, list(place), caption)
     ]
 
 
-def _charts(
+def _dimension_charts(
     dimension: str, by: str, rows: Sequence[ReliabilityRow], caption: str
 ) -> Iterator[Curves]:
     curves = {(row.references, row.metric) for row in rows}
     numbers = list(dict.fromkeys(row.references for row in rows))
     title = f"Reliability: {dimension}, {by}"
-    if len(numbers) == 1 or len(curves) <= MOST_CURVES:
-        yield _chart(title, rows, caption, named=len(numbers) > 1)
+    if len(numbers) == 1 or len(curves) <= MAX_CURVES:
+        yield _make_chart(title, rows, caption, with_references=len(numbers) > 1)
         return
-    for number in numbers:
-        own = [row for row in rows if row.references == number]
-        yield _chart(f"{title}, {references_in_words(number)}", own, caption, named=False)
+    for count in numbers:
+        chart_rows = [row for row in rows if row.references == count]
+        yield _make_chart(
+            f"{title}, {references_in_words(count)}", chart_rows, caption, with_references=False
+        )
 
 
-def _chart(title: str, rows: Sequence[ReliabilityRow], caption: str, named: bool) -> Curves:
-    """Agreement over pseudo-documents by their length."""
+def _make_chart(
+    title: str, rows: Sequence[ReliabilityRow], caption: str, with_references: bool
+) -> Curves:
     knots: dict[str, list[Knot]] = {}
     labels = clear_labels(row.metric for row in rows)
     for row in rows:
         # The number first: names at the ends of curves are cut where they are long.
-        number = "all refs" if row.references is None else several(row.references, "ref")
+        number = "all refs" if row.references is None else format_count(row.references, "ref")
         label = labels[row.metric]
-        name = f"{number}: {label}" if named else label
+        name = f"{number}: {label}" if with_references else label
         knots.setdefault(name, []).append(Knot(row.length, row.value, row.low, row.high))
     up = f"{statistic_label(rows[0].statistic)} with {rows[0].dimension}"
-    curves = [Curve(name, own) for name, own in knots.items()]
+    curves = [Curve(name, curve_knots) for name, curve_knots in knots.items()]
     across = "segments in a pseudo-document"
     return Curves(title, across, up, curves, caption=caption, whole_x=True)

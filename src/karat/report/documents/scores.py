@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
-from karat.report.charts.models import Interval, intervals_figure
+from karat.report.charts.models import ChartInterval, intervals_figure
 from karat.report.model import (
     Block,
     Cell,
@@ -21,11 +21,12 @@ from karat.report.model import (
     Gallery,
     Row,
     Table,
-    brief,
-    listing,
+    format_brief,
+    join_names,
     metric_label,
+    number,
 )
-from karat.results import MadeRows
+from karat.results import LazyRows
 from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
-    """Name the systems with the best score by each metric; nothing for a single system."""
+    """Return the systems with the best score by each metric; nothing for a single system."""
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
@@ -48,9 +49,11 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
             ties.append(m)
         elif best:
             leads.setdefault(best, []).append(m)
-    sentences = [_led(leads, len(by_metric))] if leads else []
+    sentences = [_leaders_sentence(leads, len(by_metric))] if leads else []
     if ties:
-        sentences.append(f"All systems have the same score by {_metrics(ties, len(by_metric))}.")
+        sentences.append(
+            f"All systems have the same score by {_list_metrics(ties, len(by_metric))}."
+        )
     if not sentences:
         return ()
     if len({(scoring.skipped or {}).get(row.system, 0) for row in scoring.rows}) > 1:
@@ -58,40 +61,46 @@ def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     return (*sentences, "Differences are not tested: use karat compare.")
 
 
-def _led(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
+def _leaders_sentence(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
     if len(leads) == 1:
         ((systems, by),) = leads.items()
-        return f"Best by {_metrics(by, metrics)}: {listing(systems)}."
-    parts = (f"{listing(systems)} by {_metrics(by, metrics)}" for systems, by in leads.items())
+        return f"Best by {_list_metrics(by, metrics)}: {join_names(systems)}."
+    parts = (
+        f"{join_names(systems)} by {_list_metrics(by, metrics)}" for systems, by in leads.items()
+    )
     return f"Best: {'; '.join(parts)}."
 
 
-def _metrics(chosen: Sequence[Metric], whole: int) -> str:
-    """Name metrics, or say that they are all that there are."""
-    if len(chosen) == whole > 1:
-        return "both metrics" if whole == 2 else f"all {whole} metrics"
-    return listing([metric_label(m) for m in chosen])
+def _list_metrics(chosen: Sequence[Metric], n_metrics: int) -> str:
+    if len(chosen) == n_metrics > 1:
+        return "both metrics" if n_metrics == 2 else f"all {n_metrics} metrics"
+    return join_names([metric_label(m) for m in chosen])
 
 
 METRIC = Column("metric", "Metric", help="The metric's name; its full signature is below.")
-SEGMENT = Column("segment", "Segment", align="right", help="The number of the segment, from 1.")
+SEGMENT = number("segment", "Segment", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
 SYSTEM = Column("system", "System", help="The name of the system.")
-LOW = Column("low", "Low", align="right", help="Lower end of the 95% bootstrap interval.")
-HIGH = Column("high", "High", align="right", help="Upper end of the 95% bootstrap interval.")
-SCORE = Column("score", "Score", align="right", help="The corpus score, on the metric's own scale.")
-_PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
+LOW = number("low", "Low", help="Lower end of the 95% bootstrap interval.")
+HIGH = number("high", "High", help="Upper end of the 95% bootstrap interval.")
+SCORE = number("score", "Score", help="The corpus score, on the metric's own scale.")
+PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
 
 
-def decimals(metric: Metric, value: float | None) -> Cell:
+def score_cell(metric: Metric, value: float | None) -> Cell:
     """Two decimals on a scale of 100, four on a scale of 1."""
     return None if value is None else Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
-_SHORT = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
-_SHORT["simple_tree_accuracy"] = "STA"
-_COUNTS = {"unchanged": "unchanged", "substitutions": "S", "insertions": "I", "deletions": "D"}
-_COUNTS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words"}
+_PART_LETTERS = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
+_PART_LETTERS["simple_tree_accuracy"] = "STA"
+_COUNT_LETTERS = {
+    "unchanged": "unchanged",
+    "substitutions": "S",
+    "insertions": "I",
+    "deletions": "D",
+}
+_COUNT_LETTERS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words"}
 
 
 def parts_text(metric: Metric, score: Score) -> str:
@@ -102,12 +111,12 @@ def parts_text(metric: Metric, score: Score) -> str:
         keys = (f"{letter}{n}" for n in range(1, 99))
         steps = [f"{score.parts[key]:.{digits}f}" for key in keys if key in score.parts]
         words += [f"{letter.upper()} {'/'.join(steps)}"] if steps else []
-    for name, short in _SHORT.items():
+    for name, short in _PART_LETTERS.items():
         if name in score.parts:
             places = digits if name in ("precision", "recall") else 3
             words.append(f"{short} {score.parts[name]:.{places}f}")
-    counts = (name for name in _COUNTS if name in score.parts)
-    words += [f"{_COUNTS[name]} {brief(score.parts[name])}" for name in counts]
+    counts = (name for name in _COUNT_LETTERS if name in score.parts)
+    words += [f"{_COUNT_LETTERS[name]} {format_brief(score.parts[name])}" for name in counts]
     if "reference_length" in score.parts:
         lengths = score.parts["length"], score.parts["reference_length"]
         words.append("length {:.0f}/{:.0f}".format(*lengths))
@@ -123,30 +132,31 @@ def segment_signatures(results: ScoreResults[Any]) -> dict[str, str]:
 def scoring_document(scoring: Scoring, command: str) -> Document:
     """Return the scores of segments or documents if they were asked for, else those of systems."""
     if scoring.documents:
-        return with_form(_documents_document(scoring, command), scoring.form)
+        return note_signature_form(_documents_document(scoring, command), scoring.form)
     if not scoring.values:
-        return with_form(_score_document(scoring, command), scoring.form)
-    columns = (*(replace(one, filter=True) for one in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
+        return note_signature_form(_score_document(scoring, command), scoring.form)
+    columns = (*(replace(column, filter=True) for column in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
     table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
     signatures = segment_signatures(scoring)
     notes = scoring.remarks
-    return with_form(Document("Segment scores", (table,), command, signatures, notes), scoring.form)
+    return note_signature_form(
+        Document("Segment scores", (table,), command, signatures, notes), scoring.form
+    )
 
 
 _DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
-_SEGMENTS = Column("segments", "Segments", align="right", help="The document's segments.")
+_SEGMENTS = number("segments", "Segments", help="The document's segments.")
 
 
 def _documents_document(scoring: Scoring, command: str) -> Document:
-    """Return the scores of documents, by metric and system."""
     metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
     columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
     score_help = "The score of the document, from the sums of its segments' statistics."
-    columns += [replace(SCORE, help=score_help), _PARTS]
-    shown = {column.key for column in columns}
-    columns += [Column(name, name, readers="programs") for name in names if name not in shown]
+    columns += [replace(SCORE, help=score_help), PARTS]
+    used_keys = {column.key for column in columns}
+    columns += [Column(name, name, readers="programs") for name in names if name not in used_keys]
     cells: list[Row] = []
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
@@ -155,7 +165,7 @@ def _documents_document(scoring: Scoring, command: str) -> Document:
             "system": row.system,
             "document": row.document,
             "segments": row.segments,
-            "score": decimals(row.metric, row.score.value),
+            "score": score_cell(row.metric, row.score.value),
             "parts": parts_text(row.metric, row.score),
         }
         cells.append(parts | of_document)
@@ -177,15 +187,15 @@ def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
             if len(names) == len(scored):
                 yield f"{system}, {m}: {note}"
             else:
-                yield f"{system}, {m}, {listing(names)}: {note}"
+                yield f"{system}, {m}, {join_names(names)}: {note}"
 
 
 _SHARDS = (
     Column("folder", "Folder", help="The folder of the shards."),
     Column("shard", "Shard", help="The part of the pieces that was done."),
-    Column("pieces", "Pieces", align="right", help="Pieces of this part, done now or before."),
-    Column("of", "Of", align="right", help="All pieces of the table."),
-    Column("rows", "Rows", align="right", help="Rows of the table in this part."),
+    number("pieces", "Pieces", help="Pieces of this part, done now or before."),
+    number("of", "Of", help="All pieces of the table."),
+    number("rows", "Rows", help="Rows of the table in this part."),
 )
 
 
@@ -196,16 +206,15 @@ def shards_document(written: WrittenShards, command: str) -> Document:
 
 
 def _score_document(scoring: Scoring, command: str) -> Document:
-    """Corpus scores, one row per metric and system."""
     by_metric: dict[Metric, list[ScoreRow]] = {}
     for row in scoring.rows:
         by_metric.setdefault(row.metric, []).append(row)
-    many = len(by_metric) > 1
+    has_many_metrics = len(by_metric) > 1
     figures = [
-        scores_figure(f"{metric_label(m)} by system", m, own, narrow=many)
-        for m, own in by_metric.items()
+        scores_figure(f"{metric_label(m)} by system", m, metric_rows, narrow=has_many_metrics)
+        for m, metric_rows in by_metric.items()
     ]
-    rows = [row for own in by_metric.values() for row in own]
+    rows = [row for metric_rows in by_metric.values() for row in metric_rows]
     table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
     table = with_skipped(table, scoring.skipped)
     signatures = {str(row.metric): row.score.signature for row in rows}
@@ -219,19 +228,18 @@ def _score_document(scoring: Scoring, command: str) -> Document:
 def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
     columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
     names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
-    columns += [_PARTS, *(Column(name, name, readers="programs") for name in names)]
+    columns += [PARTS, *(Column(name, name, readers="programs") for name in names)]
     cells = []
     for row in rows:
         parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
         cells.append(parts | score_cells(row) | {"parts": parts_text(row.metric, row.score)})
-    best = emphasis([(row.metric, row.score.value) for row in rows])
+    best = best_cells([(row.metric, row.score.value) for row in rows])
     return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
 
 
-_SKIPPED = Column(
+SKIPPED = number(
     "skipped",
     "Skipped",
-    align="right",
     help="Rows of the system that were skipped because a candidate or a reference is missing.",
 )
 
@@ -245,14 +253,14 @@ def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
         return table
     rows = tuple({**row, "skipped": skipped.get(str(row["system"]), 0)} for row in table.rows)
     columns = list(table.columns)
-    if _PARTS in columns:
-        columns.insert(columns.index(_PARTS), _SKIPPED)
+    if PARTS in columns:
+        columns.insert(columns.index(PARTS), SKIPPED)
     else:
-        columns.append(replace(_SKIPPED, readers="programs"))
+        columns.append(replace(SKIPPED, readers="programs"))
     return replace(table, columns=tuple(columns), rows=rows)
 
 
-def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
+def best_cells(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
     """The cells with the best score by each metric."""
     best: dict[Metric, float] = {}
     for m, value in scores:
@@ -263,14 +271,14 @@ def emphasis(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str
 def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
     """A system's score by a metric, with its interval."""
     m = row.metric
-    ends = {"low": decimals(m, row.low), "high": decimals(m, row.high)}
-    score = decimals(m, row.score.value)
+    ends = {"low": score_cell(m, row.low), "high": score_cell(m, row.high)}
+    score = score_cell(m, row.score.value)
     return {"metric": str(m), "system": row.system, "score": score, **ends}
 
 
 def scores_figure(title: str, metric: Metric, rows: Sequence[ScoreRow], *, narrow: bool) -> Figure:
     """Scores of systems by one metric."""
-    items = (Interval(row.system, row.score.value, row.low, row.high) for row in rows)
+    items = (ChartInterval(row.system, row.score.value, row.low, row.high) for row in rows)
     return intervals_figure(title, str(metric), items, narrow=narrow)
 
 
@@ -282,26 +290,31 @@ def signature_document(signatures: Mapping[str, str], command: str) -> Document:
     return Document("Signatures", (table,), command, signatures)
 
 
-def with_form(document: Document, form: str) -> Document:
-    """The document with a note on metrics that have no signature in the form asked for."""
-    own = [name for name, text in document.signatures.items() if "|karat=" in text]
-    if form == "karat" or not own:
+def note_signature_form(document: Document, form: str) -> Document:
+    """Add a note on metrics without a signature in the requested form."""
+    karat_only = [name for name, text in document.signatures.items() if "|karat=" in text]
+    if form == "karat" or not karat_only:
         return document
-    note = f"sacreBLEU's form of signatures cannot express {', '.join(own)}: signed in Karat's."
+    note = (
+        f"sacreBLEU's form of signatures cannot express {', '.join(karat_only)}: signed in Karat's."
+    )
     return replace(document, notes=(*document.notes, note))
 
 
-def _segment_rows(scoring: Scoring) -> MadeRows[Row]:
-    """A row per metric, system and segment."""
+def _segment_rows(scoring: Scoring) -> LazyRows[Row]:
     given_ids = scoring.ids
 
     def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
-        score = decimals(metric, float(values[i]))
+        score = score_cell(metric, float(values[i]))
         ids = given_ids[system] if isinstance(given_ids, Mapping) else given_ids
         segment = i + 1 if ids is None else ids[i]
         return {"metric": name, "system": system, "segment": segment, "score": score}
 
     metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
     values = scoring.values.items()
-    found = [(m, system, own) for m in metrics for (system, of), own in values if of == m]
-    return MadeRows([(len(own), partial(make, m, str(m), s, own)) for m, s, own in found])
+    score_arrays = [
+        (m, system, scores) for m in metrics for (system, of), scores in values if of == m
+    ]
+    return LazyRows(
+        [(len(scores), partial(make, m, str(m), s, scores)) for m, s, scores in score_arrays]
+    )

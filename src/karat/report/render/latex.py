@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import visible
-from karat.report.model import Document, Shown, Table, is_missing, sections
+from karat.report.model import CellText, Document, Table, is_missing, sections
 
 MISSING = "--"
 _SPECIAL = str.maketrans(
@@ -39,27 +39,27 @@ def render_latex(document: Document) -> str:
     conclusions = filter(None, [*document.answer, document.basis])
     comments = [document.title, *conclusions, document.command, *document.signatures.values()]
     blocks = [_comments(comments)]
-    blocks += [_table(block) for block in document.for_people if isinstance(block, Table)]
+    blocks += [_latex_table(block) for block in document.for_people if isinstance(block, Table)]
     blocks += _notes([*document.warnings, *document.remarks])
     return "\n\n".join(blocks) + "\n"
 
 
-def _table(table: Table) -> str:
-    letters = "".join("r" if column.align == "right" else "l" for column in table.shown)
+def _latex_table(table: Table) -> str:
+    letters = "".join("r" if column.align == "right" else "l" for column in table.shown_columns)
     lines = [_comments([table.title]), rf"\begin{{tabular}}{{@{{}}{letters}@{{}}}}", r"\toprule"]
-    lines += [_line([_quote(column.title) for column in table.shown]), r"\midrule"]
-    for position, (above, rows) in enumerate(sections(table, table.shown, _quote, MISSING)):
+    lines += [_line([_quote(column.title) for column in table.shown_columns]), r"\midrule"]
+    for position, (above, rows) in enumerate(sections(table, table.shown_columns, _quote, MISSING)):
         lines += [r"\addlinespace"] if position and table.group else []
         span = rf"\multicolumn{{{len(letters)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
         lines += [] if above is None else [span]
-        lines += [_line([_cell(shown) for shown in row]) for row in rows]
+        lines += [_line([_latex_cell(cell_text) for cell_text in row]) for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *_notes(table.notes)])
 
 
-def _cell(shown: Shown) -> str:
-    plain = isinstance(shown.cell, str) or is_missing(shown.cell)
-    text = shown.text if plain else shown.text.translate(_NUMBER)
-    return rf"\textbf{{{text}}}" if shown.stressed else text
+def _latex_cell(cell_text: CellText) -> str:
+    plain = isinstance(cell_text.cell, str) or is_missing(cell_text.cell)
+    text = cell_text.text if plain else cell_text.text.translate(_NUMBER)
+    return rf"\textbf{{{text}}}" if cell_text.stressed else text
 
 
 def _line(cells: Sequence[str]) -> str:

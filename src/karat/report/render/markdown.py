@@ -9,7 +9,7 @@ from karat.errors import visible
 from karat.report.model import Document, Figure, Table, sections
 from karat.report.render.text import Sheet
 
-WIDTH = 100  # of drawings, in letters
+SKETCH_WIDTH = 100  # of drawings, in letters
 
 # An underscore inside a word is no markup, so that snake_case stays readable in the source.
 _INLINE = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -23,32 +23,38 @@ def render_markdown(document: Document) -> str:
     blocks += _paragraphs([document.basis] if document.basis else [])
     blocks += _paragraphs(document.warnings)
     for block in document.for_people:
-        blocks += _table(block, document.title) if isinstance(block, Table) else _figure(block)
+        blocks += (
+            _markdown_table(block, document.title)
+            if isinstance(block, Table)
+            else _markdown_figure(block)
+        )
     blocks += _paragraphs(document.remarks)
     blocks.append(_code_block([document.command, *document.signatures.values()]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _table(table: Table, above: str) -> list[str]:
+def _markdown_table(table: Table, above: str) -> list[str]:
     title = [] if table.title in ("", above) else [f"## {_quote(table.title)}"]
-    lines = [_line(_quote(column.title) for column in table.shown)]
-    lines.append(_line("---:" if column.align == "right" else "---" for column in table.shown))
-    for head, rows in sections(table, table.shown, _quote):
+    lines = [_line(_quote(column.title) for column in table.shown_columns)]
+    lines.append(
+        _line("---:" if column.align == "right" else "---" for column in table.shown_columns)
+    )
+    for head, rows in sections(table, table.shown_columns, _quote):
         # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
-        empty = [""] * (len(table.shown) - 1)
+        empty = [""] * (len(table.shown_columns) - 1)
         lines += [] if head is None else [_line([f"**{head}**", *empty])]
         bold = [[f"**{s.text}**" if s.stressed and s.text else s.text for s in row] for row in rows]
         lines += map(_line, bold)
     return [*title, "\n".join(lines), *_paragraphs(table.notes)]
 
 
-def _figure(figure: Figure) -> list[str]:
+def _markdown_figure(figure: Figure) -> list[str]:
     """The figure drawn with letters, where it can be: a code block keeps their places."""
     if figure.sketch is None:
         return []
-    drawn = _code_block(figure.sketch(Sheet(WIDTH, color=False)))
+    sketch = _code_block(figure.sketch(Sheet(SKETCH_WIDTH, color=False)))
     caption = [figure.caption] if figure.caption else []
-    return [f"## {_quote(figure.title)}", drawn, *_paragraphs(caption)]
+    return [f"## {_quote(figure.title)}", sketch, *_paragraphs(caption)]
 
 
 def _line(cells: Iterable[str]) -> str:

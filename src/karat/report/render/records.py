@@ -17,7 +17,7 @@ def render_json(document: Document) -> Iterator[str]:
     """One strict JSON object with each row on a line of its own, so that it reads and diffs well.
 
     Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
-    It comes row by row: a table may be far larger than what one likes to hold.
+    Yielded row by row, since tables may be larger than memory.
     """
     notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
     yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
@@ -25,7 +25,7 @@ def render_json(document: Document) -> Iterator[str]:
     if document.answer:
         yield _encodable(f'  "summary": {_json(" ".join(document.answer))},\n')
     for table in _tables(document):
-        records = (_record(table, row) for row in table.rows)
+        records = (_json_record(table, row) for row in table.rows)
         yield from _json_member(table.key, records)
         yield ",\n"
     yield from _json_member("notes", notes)
@@ -50,14 +50,14 @@ def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterato
     Text is quoted where it must be and never changed. With `spreadsheet_safe`, text that a
     spreadsheet would take for a formula gets an apostrophe.
     """
-    write = csv.writer(_Echo(), lineterminator="\r\n").writerow
+    write = csv.writer(_EchoFile(), lineterminator="\r\n").writerow
     for number, table in enumerate(_tables(document)):
         yield "\r\n" if number else ""
         for cells in _plain_rows(table, spreadsheet_safe):
             yield _encodable(str(write(cells)))
 
 
-class _Echo:
+class _EchoFile:
     """A file that gives back what is written to it, which `writerow` returns."""
 
     def write(self, text: str) -> str:
@@ -72,7 +72,7 @@ def _columns(table: Table) -> list[Column]:
     return [column for column in table.columns if column.readers != "people"]
 
 
-def _record(table: Table, row: Row) -> dict[str, Cell]:
+def _json_record(table: Table, row: Row) -> dict[str, Cell]:
     cells = {column.key: row.get(column.key) for column in _columns(table)}
     unwritten = {k for k, x in cells.items() if isinstance(x, float) and not math.isfinite(x)}
     return cells | dict.fromkeys(unwritten)
@@ -84,11 +84,11 @@ def data_columns(document: Document, key: str | None = None) -> dict[str, list[C
     if key is not None and key not in tables:
         raise InputError(f"table {quoted(key)}: expected one of {', '.join(tables)}")
     table = tables[key or ("rows" if "rows" in tables else next(iter(tables)))]
-    records = [_record(table, row) for row in table.rows]
-    return {c.key: [_plain(cells[c.key]) for cells in records] for c in _columns(table)}
+    records = [_json_record(table, row) for row in table.rows]
+    return {c.key: [_plain_value(cells[c.key]) for cells in records] for c in _columns(table)}
 
 
-def _plain(cell: Cell) -> Cell:
+def _plain_value(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return str(cell)
     return float(cell) if isinstance(cell, float) else cell
@@ -99,7 +99,6 @@ def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:
 
 
 def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterator[str]:
-    """A member whose value is an array with an element on each line."""
     empty = True
     yield f"  {_json(key)}: ["
     for value in values:
@@ -109,16 +108,15 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
 
 
 def _plain_rows(table: Table, spreadsheet_safe: bool) -> Iterator[list[str]]:
-    """Yield the header of a table and its rows as text."""
     text = no_formula if spreadsheet_safe else str
     columns = _columns(table)
     yield [text(column.key) for column in columns]
     for row in table.rows:
         cells = (row.get(column.key) for column in columns)
-        yield [text(cell) if isinstance(cell, str) else _plain_cell(cell) for cell in cells]
+        yield [text(cell) if isinstance(cell, str) else _cell_text(cell) for cell in cells]
 
 
-def _plain_cell(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     if cell is None or is_missing(cell):
         return ""
     if isinstance(cell, str):

@@ -1,4 +1,4 @@
-"""From a document to text, in the format the reader asked for.
+"""Renderers by format.
 
 A renderer is a function from a document to a string, or to an iterator of strings where it may be
 long. Those of other packages are found by the entry point `karat.renderers`.
@@ -52,10 +52,10 @@ def render(
     `color` and `width` are for text; `spreadsheet_safe` is for CSV and TSV.
     """
     safe = spreadsheet_safe
-    return "".join(pieces(document, format, color=color, width=width, spreadsheet_safe=safe))
+    return "".join(render_pieces(document, format, color=color, width=width, spreadsheet_safe=safe))
 
 
-def pieces(
+def render_pieces(
     document: Document,
     format: str,
     *,
@@ -63,26 +63,28 @@ def pieces(
     width: int = 100,
     spreadsheet_safe: bool = False,
 ) -> Iterable[str]:
-    """Return what `render` does in pieces, so that a long table need not be held whole."""
+    """Render in pieces, to save memory for long tables."""
     check_spreadsheet_safe(format, spreadsheet_safe)
     options: dict[str, Any] = {"color": color, "width": width} if format == "text" else {}
     if spreadsheet_safe:
         options["spreadsheet_safe"] = True
     renderer = RENDERERS[format]
 
-    def made() -> str | Iterable[str]:
-        found = renderer(document, **options)
-        whole = origin(renderer) and not isinstance(found, str) and isinstance(found, Iterable)
-        return "".join(found) if whole else found  # so that what fails in it has a sentence, too
+    def render_foreign() -> str | Iterable[str]:  # at once, so that errors name the package
+        output = renderer(document, **options)
+        is_iterable = not isinstance(output, str) and isinstance(output, Iterable)
+        return "".join(output) if is_iterable else output
 
-    text = call(
-        f"the renderer of the format {format}", renderer, made, expect_type(Iterable, "text")
-    )
+    if origin(renderer):
+        subject = f"the renderer of the format {format}"
+        text = call(subject, renderer, render_foreign, expect_type(Iterable, "text"))
+    else:
+        text = renderer(document, **options)
     return [text] if isinstance(text, str) else text
 
 
 def check_spreadsheet_safe(format: str, spreadsheet_safe: bool) -> None:
-    """Refuse to neutralise formulas in a format that spreadsheets do not open."""
+    """Raise if formulas should be escaped in a format that spreadsheets do not open."""
     if spreadsheet_safe and format not in SPREADSHEET_FORMATS:
         formats = " and ".join(SPREADSHEET_FORMATS)
         raise OutputError(
@@ -95,10 +97,10 @@ _ENDINGS = {"txt": "text", "htm": "html", "tex": "latex", "markdown": "md"}
 
 
 def save(document: Document, path: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
-    """Write a document to a file at once or not at all, in the format that its ending names."""
+    """Write a document to a file (atomic), in the format of its extension."""
     ending = Path(path).suffix.lower().lstrip(".")
     format = _ENDINGS.get(ending, ending)
     if format not in RENDERERS:
         expected = ", ".join(f".{name}" for name in (*RENDERERS, *_ENDINGS))
         raise OutputError(f"{path}: no format has that ending; expected one of {expected}")
-    write_atomically(path, pieces(document, format, spreadsheet_safe=spreadsheet_safe))
+    write_atomically(path, render_pieces(document, format, spreadsheet_safe=spreadsheet_safe))

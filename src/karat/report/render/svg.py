@@ -17,23 +17,23 @@ HEADING = 28.0
 
 
 def render_svg(document: Document) -> str:
-    """The document's figures; a document without any cannot be drawn."""
+    """Render the figures of a document; raise if there are none."""
     if not document.figures:
         raise InputError("there is no figure to draw: choose another format than svg")
     parts, y = [], MARGIN
     for figure in document.figures:
-        wide, high = svg.size_of(figure.svg)
+        wide, high = svg.drawing_size(figure.svg)
         look: Look = {"x": MARGIN, "y": y + 14, "font_size": 14, "font_weight": 600}
         parts.append(element("text", quote(figure.title), **look))
         place = {"x": MARGIN, "y": y + HEADING, "width": wide, "height": high}
         parts.append(element("svg", figure.svg, **place))
         y += HEADING + high + MARGIN
-    width = max(svg.size_of(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
+    width = max(svg.drawing_size(figure.svg)[0] for figure in document.figures) + 2 * MARGIN
     paper = shape("rect", width=width, height=y, fill="var(--paper, #ffffff)")
     style = element("style", palette(), "svg { color: var(--ink); }")
-    told = "; ".join(figure.title for figure in document.figures)
+    description = "; ".join(figure.title for figure in document.figures)
     body = [style, paper, *parts]
-    return svg.chart(document.title, told, y, body, width, fluid=False, role="group") + "\n"
+    return svg.chart(document.title, description, y, body, width, fluid=False, role="group") + "\n"
 
 
 INK = "#1c2026"
@@ -58,14 +58,14 @@ def chart_file(chart: Chart, kind: str) -> bytes:
     drawing = drawing.replace('"system-ui, sans-serif"', f'"{FONTS}"')
     if kind == "svg":
         return drawing.encode()
-    given = {"title": visible(chart.title), "drawing": drawing}
-    made: bytes = typesetter().compile(_SHEET, format=kind, ppi=RESOLUTION, sys_inputs=given)
-    return made
+    inputs = {"title": visible(chart.title), "drawing": drawing}
+    image: bytes = typesetter().compile(_SHEET, format=kind, ppi=RESOLUTION, sys_inputs=inputs)
+    return image
 
 
 @cache
 def typesetter() -> Any:
-    """Return what turns drawings into other files; MissingExtra if it is not installed."""
+    """Return the compiler of PNG and PDF files; raise MissingExtra if it is not installed."""
     try:
         from typst import Compiler
     except ImportError as error:

@@ -13,48 +13,49 @@ from karat.metrics.tree import TreeExplanation, Treelet
 from karat.report.documents.scores import SEGMENT
 from karat.report.model import (
     Block,
-    Case,
     Cell,
     Column,
     Document,
+    DocumentTexts,
+    ExampleCase,
     Figure,
-    Passage,
     Table,
-    Texts,
-    brief,
+    TextPassage,
     columns,
-    several,
+    format_brief,
+    format_count,
+    number,
 )
 from karat.report.segment.text import draw_edits, draw_grid
 
 SCRIPT = "report/segment/grid.js"
 
 
-def grid_figure(found: Explanation, title: str, caption: str) -> Figure:
+def grid_figure(explanation: Explanation, title: str, caption: str) -> Figure:
     """Return the bitext grid of a matching."""
 
     def svg() -> str:
         from karat.report.segment.svg import grid_svg
 
-        return grid_svg(found, title)
+        return grid_svg(explanation, title)
 
-    return Figure(title, svg, caption, lambda sheet: draw_grid(found, sheet), script=SCRIPT)
+    return Figure(title, svg, caption, lambda sheet: draw_grid(explanation, sheet), script=SCRIPT)
 
 
-def edits_figure(found: Alignment, title: str, caption: str) -> Figure:
+def edits_figure(alignment: Alignment, title: str, caption: str) -> Figure:
     """Return an edit alignment, which flows as words on pages."""
 
     def svg() -> str:
         from karat.report.segment.svg import edits_svg
 
-        return edits_svg(found, title)
+        return edits_svg(alignment, title)
 
     def page() -> str:
         from karat.report.segment.svg import edits_html
 
-        return edits_html(found)
+        return edits_html(alignment)
 
-    return Figure(title, svg, caption, lambda sheet: draw_edits(found, sheet), page, SCRIPT)
+    return Figure(title, svg, caption, lambda sheet: draw_edits(alignment, sheet), page, SCRIPT)
 
 
 EDIT_COLUMNS = (
@@ -64,27 +65,27 @@ EDIT_COLUMNS = (
 )
 _GRIDS = (
     SEGMENT,
-    Column("score", "F", 4, align="right", help="The segment's score."),
-    Column("precision", "P", 4, align="right", help="Size over the candidate's words."),
-    Column("recall", "R", 4, align="right", help="Size over the references' mean length."),
-    Column("size", "Size", 4, align="right", help="(sum of length^e)^(1/e) over what counts."),
-    Column("sum", "Sum", 2, align="right", help="The sum of length^e over what counts."),
-    Column("candidate_words", "Words", align="right", help="Words of the candidate."),
-    Column("reference_words", "Ref.", 2, align="right", help="The references' mean length."),
-    Column("cap", "Cap", 2, align="right", help="No more hits than this count."),
-    Column("hits", "Hits", align="right", help="Hits of the grid."),
-    Column("runs", "Runs", align="right", help="Runs of the matching."),
+    number("score", "F", 4, "The segment's score."),
+    number("precision", "P", 4, "Size over the candidate's words."),
+    number("recall", "R", 4, "Size over the references' mean length."),
+    number("size", "Size", 4, "(sum of length^e)^(1/e) over what counts."),
+    number("sum", "Sum", 2, "The sum of length^e over what counts."),
+    number("candidate_words", "Words", help="Words of the candidate."),
+    number("reference_words", "Ref.", 2, "The references' mean length."),
+    number("cap", "Cap", 2, "No more hits than this count."),
+    number("hits", "Hits", help="Hits of the grid."),
+    number("runs", "Runs", help="Runs of the matching."),
     Column("proven", "Proven", help="Whether the matching is proven to be the maximum."),
-    Column("bound", "Bound", 4, align="right", help="No matching has a larger size."),
+    number("bound", "Bound", 4, "No matching has a larger size."),
 )
 _RUNS = (
     Column("heading", "Segment", readers="people"),
     replace(SEGMENT, readers="programs"),
-    Column("length", "Length", align="right", help="Words of the run."),
-    Column("counted", "Counted", 2, align="right", help="What the cap leaves of it."),
-    Column("candidate_position", "Candidate", align="right", help="Its first word, from 1."),
-    Column("reference", "Reference", align="right", help="The number of the reference, from 1."),
-    Column("reference_position", "Position", align="right", help="Its first word there, from 1."),
+    number("length", "Length", help="Words of the run."),
+    number("counted", "Counted", 2, "What the cap leaves of it."),
+    number("candidate_position", "Candidate", help="Its first word, from 1."),
+    number("reference", "Reference", help="The number of the reference, from 1."),
+    number("reference_position", "Position", help="Its first word there, from 1."),
     Column("words", "Words", help="As they stand in the candidate.", wrap=True),
 )
 _GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
@@ -92,91 +93,104 @@ _GRID_EDITS = (SEGMENT, *columns(reference="Reference"), *EDIT_COLUMNS)
 
 def grid_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return the grids and edit alignments of some segments of one candidate."""
-    runs = [row for one in rows for row in _run_rows(one)]
+    runs = [row for segment_row in rows for row in _run_rows(segment_row)]
     edits = [
-        {"segment": one.segment, "reference": one.found.nearest + 1, **row}
-        for one, found in ((one, one.found.edits()) for one in rows)
-        for row in edit_rows(found, range(len(found.reference)), range(len(found.candidate)))
+        {"segment": segment_row.segment, "reference": segment_row.explanation.nearest + 1, **row}
+        for segment_row, edits_of_row in (
+            (segment_row, segment_row.explanation.edits()) for segment_row in rows
+        )
+        for row in edit_rows(
+            edits_of_row, range(len(edits_of_row.reference)), range(len(edits_of_row.candidate))
+        )
     ]
     return (
-        *(block for one in rows for block in _pictures(one)),
+        *(block for segment_row in rows for block in _segment_pictures(segment_row)),
         Table("rows", "Scores", _GRIDS, tuple(map(_grid_row, rows))),
         Table("runs", "Runs, the longest first", _RUNS, runs, group="heading"),
         Table("edits", "Edits", _GRID_EDITS, edits, readers="programs"),
     )
 
 
-def _pictures(one: Any) -> list[Block]:
-    """The texts of a segment above its pictures."""
-    found, name = one.found, f"Segment {one.segment}"
-    many = len(found.references) > 1
+def _segment_pictures(row: Any) -> list[Block]:
+    explanation, name = row.explanation, f"Segment {row.segment}"
+    many = len(explanation.references) > 1
     passages = [
-        Passage(f"reference {n}" if many else "reference", " ".join(words))
-        for n, words in enumerate(found.references, 1)
+        TextPassage(f"reference {n}" if many else "reference", " ".join(words))
+        for n, words in enumerate(explanation.references, 1)
     ]
-    passages.append(_matched(found))
-    facts = f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}"
-    return [Texts(name, (Case("", facts, tuple(passages), {}),)), *grid_figures(found, name)]
+    passages.append(_candidate_passage(explanation))
+    facts = f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}"
+    return [
+        DocumentTexts(name, (ExampleCase("", facts, tuple(passages), {}),)),
+        *grid_figures(explanation, name),
+    ]
 
 
-def _matched(found: Explanation) -> Passage:
-    """The candidate, with the words marked that no run has."""
-    matched = {b.row + k for b in found.blocks for k in range(b.length)}
+def _candidate_passage(explanation: Explanation) -> TextPassage:
+    matched = {b.row + k for b in explanation.blocks for k in range(b.length)}
     marks, at = [], 0
-    for place, word in enumerate(found.candidate):
+    for place, word in enumerate(explanation.candidate):
         if place not in matched:
             marks.append((at, at + len(word)))
         at += len(word) + 1
-    return Passage("candidate", " ".join(found.candidate), tuple(marks))
+    return TextPassage("candidate", " ".join(explanation.candidate), tuple(marks))
 
 
 def grid_answer(rows: Sequence[Any]) -> tuple[str, ...]:
-    """Say for a single segment how much of it the references share."""
+    """Describe how much of a single segment matches the references."""
     if len(rows) != 1:
         return ()
-    found = rows[0].found
-    hits = sum(block.length for block in found.blocks)
-    words = several(len(found.candidate), "word")
-    whose = "the reference" if len(found.references) == 1 else "the references"
-    runs = several(len(found.blocks), "run")
+    explanation = rows[0].explanation
+    hits = sum(block.length for block in explanation.blocks)
+    words = format_count(len(explanation.candidate), "word")
+    whose = "the reference" if len(explanation.references) == 1 else "the references"
+    runs = format_count(len(explanation.blocks), "run")
     shared = f"{hits} of {words} match {whose}, in {runs}" if hits else f"No word matches {whose}"
-    scores = f"F {found.value:.3f}, precision {found.precision:.3f}, recall {found.recall:.3f}"
+    scores = f"F {explanation.value:.3f}, precision {explanation.precision:.3f}"
+    scores += f", recall {explanation.recall:.3f}"
     return (f"{shared}: {scores}.",)
 
 
-def grid_figures(found: Explanation, name: str) -> list[Figure]:
+def grid_figures(explanation: Explanation, name: str) -> list[Figure]:
     """The two pictures of a segment: its grid and its edits."""
-    many = len(found.references)
-    beside = f"nearest reference ({found.nearest + 1} of {many})" if many > 1 else "reference"
-    edits, edited = found.edits(), f"{name}: from the {beside} to the candidate"
+    many = len(explanation.references)
+    reference_name = (
+        f"nearest reference ({explanation.nearest + 1} of {many})" if many > 1 else "reference"
+    )
+    edits, edited = explanation.edits(), f"{name}: from the {reference_name} to the candidate"
     return [
-        grid_figure(found, f"{name}: matching", caption(found)),
-        edits_figure(edits, edited, _counts(edits)),
+        grid_figure(explanation, f"{name}: matching", grid_caption(explanation)),
+        edits_figure(edits, edited, _edit_counts(edits)),
     ]
 
 
-def caption(found: Explanation) -> str:
-    """The numbers of a matching in one sentence."""
-    mean = sum(map(len, found.references)) / len(found.references)
-    words = f"{several(len(found.candidate), 'word')} against {brief(mean)}"
-    sizes = f"size {brief(found.size)}; {words}"
-    capped = f"; no more than {brief(found.cap)} hits count" if found.pared else ""
+def grid_caption(explanation: Explanation) -> str:
+    """Describe a matching in one sentence."""
+    mean = sum(map(len, explanation.references)) / len(explanation.references)
+    words = f"{format_count(len(explanation.candidate), 'word')} against {format_brief(mean)}"
+    sizes = f"size {format_brief(explanation.size)}; {words}"
+    capped = (
+        f"; no more than {format_brief(explanation.cap)} hits count" if explanation.pared else ""
+    )
     return (
-        f"F {found.value:.4f}, P {found.precision:.4f}, R {found.recall:.4f}: {sizes}{capped}. "
-        f"{_certificate(found)}"
+        f"F {explanation.value:.4f}, P {explanation.precision:.4f}, R {explanation.recall:.4f}: "
+        f"{sizes}{capped}. {_optimality_sentence(explanation)}"
     )
 
 
-def _certificate(found: Explanation) -> str:
-    if found.proven:
+def _optimality_sentence(explanation: Explanation) -> str:
+    if explanation.proven:
         return "No matching is larger."
-    if found.largest > found.size:
-        larger = f"The greedy search missed a matching of the size {brief(found.largest)}"
+    if explanation.largest > explanation.size:
+        larger = (
+            f"The greedy search missed a matching of the size {format_brief(explanation.largest)}"
+        )
         return f"{larger}; search=exact finds it."
-    return f"A larger matching may exist: the largest has at most the size {brief(found.bound)}."
+    bound = format_brief(explanation.bound)
+    return f"A larger matching may exist: the largest has at most the size {bound}."
 
 
-def _counts(edits: Alignment) -> str:
+def _edit_counts(edits: Alignment) -> str:
     moves = len(edits.moves)
     return (
         f"{edits.count('keep')} kept, {edits.count('substitute')} substituted, "
@@ -185,27 +199,27 @@ def _counts(edits: Alignment) -> str:
     )
 
 
-def _grid_row(one: Any) -> dict[str, Cell]:
-    found = one.found
-    same = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
+def _grid_row(row: Any) -> dict[str, Cell]:
+    explanation = row.explanation
+    same_keys = ("precision", "recall", "size", "sum", "cap", "proven", "bound")
     return {
-        **{name: getattr(found, name) for name in same},
-        "segment": one.segment,
-        "score": found.value,
-        "candidate_words": len(found.candidate),
-        "reference_words": sum(map(len, found.references)) / len(found.references),
-        "hits": found.hit_count,
-        "runs": len(found.blocks),
+        **{name: getattr(explanation, name) for name in same_keys},
+        "segment": row.segment,
+        "score": explanation.value,
+        "candidate_words": len(explanation.candidate),
+        "reference_words": sum(map(len, explanation.references)) / len(explanation.references),
+        "hits": explanation.hit_count,
+        "runs": len(explanation.blocks),
     }
 
 
-def _run_rows(one: Any) -> Iterator[dict[str, Cell]]:
-    for block in one.found.blocks:
-        words = one.found.candidate[block.row : block.row + block.length]
+def _run_rows(row: Any) -> Iterator[dict[str, Cell]]:
+    for block in row.explanation.blocks:
+        words = row.explanation.candidate[block.row : block.row + block.length]
         yield {
             **block._asdict(),
-            "heading": f"Segment {one.segment}",
-            "segment": one.segment,
+            "heading": f"Segment {row.segment}",
+            "segment": row.segment,
             "candidate_position": block.row + 1,
             "reference": block.reference + 1,
             "reference_position": block.position + 1,
@@ -216,7 +230,7 @@ def _run_rows(one: Any) -> Iterator[dict[str, Cell]]:
 def edit_rows(
     edits: Alignment, reference_places: Sequence[int], candidate_places: Sequence[int]
 ) -> Iterator[dict[str, Cell]]:
-    """Every step; its words stand at these places of the whole texts, which are shown from 1."""
+    """Yield a row per edit; words are numbered from 1 by their positions in the full texts."""
     for step in edits.operations:
         i, j = step.reference, step.candidate
         yield {
@@ -229,31 +243,31 @@ def edit_rows(
         }
 
 
-MOST_FIGURES = 40
+MAX_TREELET_FIGURES = 40
 """Treelets of one segment that are drawn; a table has all of them."""
 
 _COUNTS = (
-    Column("substitutions", "S", align="right", help="Words in the place of others."),
-    Column("insertions", "I", align="right", help="Words inserted, without those that moved."),
-    Column("deletions", "D", align="right", help="Words deleted, without those that moved."),
-    Column("moves", "M", align="right", help="Words that moved, if the metric counts moves."),
-    Column("errors", "Errors", align="right", help="S + I + D + M."),
+    number("substitutions", "S", help="Words in the place of others."),
+    number("insertions", "I", help="Words inserted, without those that moved."),
+    number("deletions", "D", help="Words deleted, without those that moved."),
+    number("moves", "M", help="Words that moved, if the metric counts moves."),
+    number("errors", "Errors", help="S + I + D + M."),
 )
 _TREES = (
     SEGMENT,
-    Column("score", "Score", 4, align="right", help="The segment's score."),
+    number("score", "Score", 4, "The segment's score."),
     *_COUNTS,
-    Column("words", "Words", align="right", help="R, the words of the tree."),
-    Column("reference", "Reference", align="right", help="The tree that counts, from 1."),
+    number("words", "Words", help="R, the words of the tree."),
+    number("reference", "Reference", help="The tree that counts, from 1."),
 )
 _PARTS = (
     Column("heading", "Segment", readers="people"),
     replace(SEGMENT, readers="programs"),
     Column("part", "Part", help="A treelet, or words lacking or besides."),
     Column("head", "Head", help="The head of the treelet."),
-    Column("head_position", "Head position", align="right", readers="programs"),
+    number("head_position", "Head position", readers="programs"),
     *_COUNTS,
-    Column("share", "Share", 4, align="right", help="What it takes off the accuracy: errors / R."),
+    number("share", "Share", 4, "What it takes off the accuracy: errors / R."),
     Column("reference_order", "In the reference", help="Its words in order.", wrap=True),
     Column("candidate_order", "In the candidate", help="The same words in order.", wrap=True),
 )
@@ -262,7 +276,7 @@ _TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *E
 
 def explanations_document(result: SegmentExplanations, command: str) -> Document:
     """Return the pictures and rows of some segments of one candidate."""
-    of_trees = isinstance(result.rows[0].found, TreeExplanation)
+    of_trees = isinstance(result.rows[0].explanation, TreeExplanation)
     blocks = (treelet_blocks if of_trees else grid_blocks)(result.rows)
     title = f"{result.system} by {result.metric}"
     signed = {str(result.metric): result.signature}
@@ -272,79 +286,84 @@ def explanations_document(result: SegmentExplanations, command: str) -> Document
 
 def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:
     """Return some segments of one candidate, treelet by treelet."""
-    parts = [row for one in rows for row in _part_rows(one)]
+    parts = [row for segment_row in rows for row in _part_rows(segment_row)]
     edits = [  # with places in the whole texts
-        {"segment": one.segment, **_head(one.found, treelet), **row}
-        for one in rows
-        for treelet in one.found.treelets
-        for row in edit_rows(_counted(treelet), treelet.nodes, sorted(treelet.places))
+        {"segment": segment_row.segment, **_head_cells(segment_row.explanation, treelet), **row}
+        for segment_row in rows
+        for treelet in segment_row.explanation.treelets
+        for row in edit_rows(_counted_alignment(treelet), treelet.nodes, sorted(treelet.places))
     ]
     return (
-        *(figure for one in rows for figure in _figures(one)),
+        *(figure for segment_row in rows for figure in _treelet_figures(segment_row)),
         Table("rows", "Scores", _TREES, tuple(map(_tree_row, rows))),
         Table("parts", "Treelets", _PARTS, parts, group="heading"),
         Table("edits", "Edits", _TREE_EDITS, edits, readers="programs"),
     )
 
 
-def _figures(one: Any) -> Iterator[Figure]:
-    """The treelets that have errors, in the order of their heads."""
-    wrong = [treelet for treelet in one.found.treelets if treelet.errors]
-    for treelet in wrong[:MOST_FIGURES]:
-        title = f"Segment {one.segment}: the treelet of {one.found.tree.words[treelet.head]}"
-        yield edits_figure(_counted(treelet), title, _caption(one.found, treelet))
+def _treelet_figures(row: Any) -> Iterator[Figure]:
+    wrong = [treelet for treelet in row.explanation.treelets if treelet.errors]
+    for treelet in wrong[:MAX_TREELET_FIGURES]:
+        title = f"Segment {row.segment}: the treelet of {row.explanation.tree.words[treelet.head]}"
+        yield edits_figure(
+            _counted_alignment(treelet), title, _treelet_caption(row.explanation, treelet)
+        )
 
 
-def _counted(treelet: Treelet) -> Alignment:
-    """The alignment as it is counted: without moves, a word that moved is deleted and inserted."""
-    found = treelet.alignment
+def _counted_alignment(treelet: Treelet) -> Alignment:
+    """Return the alignment as counted: without moves, a moved word is deleted and inserted."""
+    alignment = treelet.alignment
     if treelet.counts_moves:
-        return found
-    return replace(found, operations=tuple(o._replace(move=None) for o in found.operations))
+        return alignment
+    return replace(alignment, operations=tuple(o._replace(move=None) for o in alignment.operations))
 
 
-def _caption(found: TreeExplanation, treelet: Treelet) -> str:
+def _treelet_caption(explanation: TreeExplanation, treelet: Treelet) -> str:
     counts = f"{treelet.substitutions} substituted, {treelet.insertions} inserted, "
     counts += f"{treelet.deletions} deleted"
     moved = f", {treelet.moves} moved" if treelet.counts_moves else ""
-    share = brief(found.share(treelet.errors))
+    share = format_brief(explanation.share(treelet.errors))
     return (
-        f"{counts}{moved}: {several(treelet.errors, 'error')} of {found.errors:,}, "
+        f"{counts}{moved}: {format_count(treelet.errors, 'error')} of {explanation.errors:,}, "
         f"{share} off the accuracy. The reference stands above, the candidate below."
     )
 
 
-def _tree_row(one: Any) -> dict[str, Cell]:
-    found = one.found
-    sizes = {"errors": found.errors, "words": len(found.tree), "reference": found.reference + 1}
-    return {"segment": one.segment, "score": found.value, **found.counts, **sizes}
+def _tree_row(row: Any) -> dict[str, Cell]:
+    explanation = row.explanation
+    sizes = {
+        "errors": explanation.errors,
+        "words": len(explanation.tree),
+        "reference": explanation.reference + 1,
+    }
+    return {"segment": row.segment, "score": explanation.value, **explanation.counts, **sizes}
 
 
-def _part_rows(one: Any) -> Iterator[dict[str, Cell]]:
-    """Every treelet, then what is lacking and what is besides; their errors are all there are."""
-    found = one.found
-    segment: dict[str, Cell] = {"heading": f"Segment {one.segment}", "segment": one.segment}
-    for treelet in found.treelets:
+def _part_rows(row: Any) -> Iterator[dict[str, Cell]]:
+    """Yield every treelet, then missing and extra words; their errors add up to the total."""
+    explanation = row.explanation
+    segment: dict[str, Cell] = {"heading": f"Segment {row.segment}", "segment": row.segment}
+    for treelet in explanation.treelets:
         yield {
             **segment,
             "part": "treelet",
-            **_head(found, treelet),
+            **_head_cells(explanation, treelet),
             **{column.key: getattr(treelet, column.key) for column in _COUNTS},
-            "share": found.share(treelet.errors),
+            "share": explanation.share(treelet.errors),
             "reference_order": " ".join(treelet.alignment.reference),
             "candidate_order": " ".join(treelet.alignment.candidate),
         }
-    lacking = [found.tree.words[node] for node in found.lacking]
-    besides = [found.candidate[place] for place in found.besides]
+    lacking = [explanation.tree.words[node] for node in explanation.lacking]
+    besides = [explanation.candidate[place] for place in explanation.besides]
     for part, kind, order, words in (
         ("lacking", "deletions", "reference_order", lacking),
         ("besides", "insertions", "candidate_order", besides),
     ):
         if count := len(words):
             counts = {**dict.fromkeys((c.key for c in _COUNTS), 0), kind: count, "errors": count}
-            own = {"share": found.share(count), order: " ".join(words)}
-            yield {**segment, "part": part, **counts, **own}
+            share_and_order = {"share": explanation.share(count), order: " ".join(words)}
+            yield {**segment, "part": part, **counts, **share_and_order}
 
 
-def _head(found: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
-    return {"head": found.tree.words[treelet.head], "head_position": treelet.head + 1}
+def _head_cells(explanation: TreeExplanation, treelet: Treelet) -> dict[str, Cell]:
+    return {"head": explanation.tree.words[treelet.head], "head_position": treelet.head + 1}

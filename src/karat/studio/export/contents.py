@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from karat.evalset.draws import Draw
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.studio.store.draws import draw_probability, shuffled_ids
 from karat.studio.store.projects import Project, project_in
 from karat.studio.store.schema import StoreConnection

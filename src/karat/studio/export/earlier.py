@@ -17,8 +17,8 @@ from karat.estimation.planning import ASSUMED
 from karat.evalset.draws import SEGMENT, Draw
 from karat.evalset.judgements import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import normal
 from karat.studio.sampling import add_units
 from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.assignments import view_in

@@ -16,8 +16,8 @@ from karat.evalset.conversion import (
     write_folder,
 )
 from karat.evalset.formats.directory import directory_files
-from karat.nuggets.formats.jsonl import jsonl_lines
-from karat.nuggets.formats.trec import trec_files
+from karat.nuggets.formats.json_lines import jsonl_lines
+from karat.nuggets.formats.text_files import trec_files
 from karat.storage.output import as_path
 from karat.studio.export.contents import Contents, read_contents
 from karat.studio.export.labels import (

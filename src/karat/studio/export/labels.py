@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from karat.evalset.judgements import ADJUDICATED, PERSON
+from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import normal
 from karat.studio.export.contents import Contents
 from karat.studio.export.sets import make_nugget_set
 from karat.studio.export.spans import csv_line

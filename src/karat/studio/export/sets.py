@@ -12,12 +12,10 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import ADJUDICATED, PERSON
 from karat.evalset.reading import FileLocation, Reading
 from karat.evalset.sets import EvalSet
-from karat.nuggets.formats.jsonl import jsonl_lines, take_rows
-from karat.nuggets.sets.draft import NuggetDraft
-from karat.nuggets.sets.judgements import Judged, Judgements
-from karat.nuggets.sets.keys import Question, make_key
-from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.nuggets.sets.runs import Response, make_run
+from karat.nuggets.formats.json_lines import jsonl_lines, take_rows
+from karat.nuggets.sets.judgements import JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
+from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
 from karat.studio.export.contents import Contents, Item, read_contents
 from karat.studio.export.values import all_preferences, rated_values
 from karat.studio.store.store import Store
@@ -101,7 +99,7 @@ def _question_text(item: Item) -> str:
     return "" if item.source in (None, item.segment) else str(item.source)
 
 
-def _nugget_judgements(contents: Contents) -> Iterator[Judged]:
+def _nugget_judgements(contents: Contents) -> Iterator[JudgedResponse]:
     for answer in contents.answers_to(NUGGETS):
         judge = contents.names[answer.assessor]
         for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
@@ -115,10 +113,10 @@ def _nugget_judgements(contents: Contents) -> Iterator[Judged]:
 
 def _make_judgement(
     contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
-) -> Judged:
+) -> JudgedResponse:
     output = contents.outputs[id]
     question = contents.items[output.item].segment
-    return Judged(question, nugget, output.text, value, output.system, judge, kind=kind)
+    return JudgedResponse(question, nugget, output.text, value, output.system, judge, kind=kind)
 
 
 def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> EvalSet:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, short
 from karat.evalset.sets import EvalSet
-from karat.nuggets.sets.keys import Nugget
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress
 from karat.studio.store.settings import ProjectSettings, compared_dimensions

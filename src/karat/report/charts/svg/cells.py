@@ -9,7 +9,7 @@ from itertools import groupby
 
 from karat.report.charts.models import HeatMap, RankCell, RankMap
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import Entry, heat_color, ink_on, legend
+from karat.report.charts.svg.frame import LegendEntry, heat_color, ink_on, legend
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 HEAT_TOP = 8.0
@@ -73,15 +73,15 @@ def _short(name: str) -> str:
 
 def _heat_cell(chart: HeatMap, frame: HeatFrame, i: int, j: int, value: float | None) -> str:
     place = frame.place(i, j)
-    told = svg.tooltip(chart.cell_story(i, j))
+    tooltip = svg.tooltip(chart.cell_story(i, j))
     if value is None:
-        return element("g", told, _hatched(place), _sign(chart, place, i, j, "currentColor"))
+        return element("g", tooltip, _hatched(place), _sign(chart, place, i, j, "currentColor"))
     color = heat_color(chart.share(value))
     ink = ink_on(color)
     cell = shape("rect", **place, fill=color, stroke=svg.RULE, stroke_width=0.5)
     signs = _sign(chart, place, i, j, ink)
     number = _number(chart.number(value), place, ink, down=7 if signs else 0)
-    return element("g", told, cell, number, signs, class_="cell")
+    return element("g", tooltip, cell, number, signs, class_="cell")
 
 
 def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
@@ -94,7 +94,6 @@ def _number(number: str, place: dict[str, float], ink: str, down: float) -> str:
 
 
 def _sign(chart: HeatMap, place: dict[str, float], i: int, j: int, ink: str) -> str:
-    """The signs of a marked cell above its number, and a line around it."""
     signs = chart.signs(i, j)
     if not signs:
         return ""
@@ -135,7 +134,7 @@ def _row_names(chart: HeatMap, frame: HeatFrame) -> Iterator[str]:
     for i in range(0, frame.rows, step):
         y = HEAT_TOP + (i + 0.5) * frame.high + 4
         yield svg.label(frame.left - 8, y, _short(chart.rows[i]), "end", svg.MUTED)
-    yield svg.sideways(chart.row_axis, coordinate((HEAT_TOP + frame.bottom) / 2))
+    yield svg.draw_y_name(chart.row_axis, coordinate((HEAT_TOP + frame.bottom) / 2))
 
 
 def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
@@ -163,23 +162,24 @@ def _column_names(chart: HeatMap, frame: HeatFrame) -> tuple[list[str], float]:
 # ------------------------------------------------------------------------------------ the legend
 
 
-def _heat_key(chart: HeatMap) -> list[Entry]:
-    """The scale, then every sign that occurs."""
+def _heat_key(chart: HeatMap) -> list[LegendEntry]:
     low, high = chart.ends
     wide = SCALE_LENGTH / 27
     size = {"width": wide + 0.5, "height": 12}
     lefts = [(k * wide - SCALE_LENGTH / 2, heat_color(k / 26)) for k in range(27)]
     shades = [shape("rect", x=left, y=-6, **size, fill=color) for left, color in lefts]
     entries = [
-        Entry("".join(shades), f"{chart.number(low)} to {chart.number(high)}", SCALE_LENGTH + 12)
+        LegendEntry(
+            "".join(shades), f"{chart.number(low)} to {chart.number(high)}", SCALE_LENGTH + 12
+        )
     ]
     for sign, name in chart.keys:
-        entries.append(Entry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
+        entries.append(LegendEntry(svg.label(0, 4, sign, "middle"), name, 18 + svg.extent(sign)))
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
     if chart.outline:
-        entries.append(Entry(_framed(swatch), chart.outline.name, 32))
+        entries.append(LegendEntry(_framed(swatch), chart.outline.name, 32))
     if any(value is None for _, _, value in chart.cells):
-        entries.append(Entry(_hatched(swatch), "missing", 32))
+        entries.append(LegendEntry(_hatched(swatch), "missing", 32))
     return entries
 
 
@@ -216,11 +216,11 @@ def _heads(chart: RankMap, left: float, wide: float) -> tuple[list[str], float]:
     """The levels, below them the statistics where there are several, and where they end."""
     parts, at = [], left
     for head, run in groupby(chart.columns, lambda column: column.head):
-        own = list(run)
-        room = wide * len(own)
+        head_columns = list(run)
+        room = wide * len(head_columns)
         name = svg.shorten(head, int(room / svg.LETTER))
         label = svg.label(at + room / 2 - 1, RANK_HEAD - 5, name, "middle")
-        parts.append(_explained(label, own[0].head_help))
+        parts.append(_explained(label, head_columns[0].head_help))
         at += room
     if len({column.name for column in chart.columns}) == 1:
         return parts, RANK_HEAD
@@ -253,7 +253,6 @@ def _rank_cell(cell: RankCell | None, place: dict[str, float]) -> str:
 
 
 def _value(cell: RankCell, place: dict[str, float], ink: str) -> str:
-    """The value with as many decimals as there is room for, or none."""
     room = place["width"] - 8 - (0 if cell.rank is None else 4 + svg.extent(str(cell.rank)))
     texts = (f"{cell.value:.{digits}f}".replace("0.", ".", 1) for digits in (3, 2, 1))
     text = next((text for text in texts if svg.extent(text) * CELL_LETTER * 0.94 <= room), "")
@@ -268,7 +267,6 @@ def rank_color(rank: int) -> str:
 
 
 def _rank_key(left: float, top: float) -> Iterator[str]:
-    """The colours of ranks."""
     yield svg.label(left, top + 11, "rank", fill=svg.MUTED)
     x = left + svg.extent("rank") + 6
     for rank in range(1, len(SHADES) + 1):

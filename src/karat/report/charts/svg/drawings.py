@@ -49,7 +49,7 @@ _DRAWN: dict[type, Callable[[Any], svg.Drawn]] = {
 
 def chart_svg(chart: Chart) -> str:
     """Return a drawing that fits any page and follows it into the dark."""
-    if not chart.shown:
+    if not chart.plotted:
         return svg.no_data(chart.title)
     parts, height = _DRAWN[type(chart)](chart)
     width = svg.NARROW if getattr(chart, "narrow", False) else svg.WIDTH

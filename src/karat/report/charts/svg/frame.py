@@ -63,18 +63,18 @@ def chart(
     )
 
 
-def size_of(drawing: str) -> tuple[float, float]:
+def drawing_size(drawing: str) -> tuple[float, float]:
     """The width and height of a whole drawing, which its first attributes tell."""
-    found = _VIEW.search(drawing)
-    return (float(found[1]), float(found[2])) if found else (WIDTH, 60.0)
+    match = _VIEW.search(drawing)
+    return (float(match[1]), float(match[2])) if match else (WIDTH, 60.0)
 
 
 _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
 
 
-def no_data(title: str, why: str = "no data") -> str:
+def no_data(title: str, reason: str = "no data") -> str:
     """Return the drawing in place of a chart that has nothing to show."""
-    return chart(title, why, 60, [label(WIDTH / 2, 35, why, "middle", MUTED)])
+    return chart(title, reason, 60, [label(WIDTH / 2, 35, reason, "middle", MUTED)])
 
 
 def label(x: float, y: float, content: str, anchor: str = "start", fill: str | None = None) -> str:
@@ -82,7 +82,7 @@ def label(x: float, y: float, content: str, anchor: str = "start", fill: str | N
     return element("text", quote(content), x=x, y=y, text_anchor=anchor, fill=fill)
 
 
-def sideways(name: str, y: str) -> str:
+def draw_y_name(name: str, y: str) -> str:
     """The name of an axis along the left edge, around `y`."""
     turned = label(0, 0, shorten(name, 45), "middle", MUTED)
     return element("g", turned, transform=f"translate(14 {y}) rotate(-90)")
@@ -111,7 +111,7 @@ def extent(label: str) -> float:
 # ---------------------------------------------------------------------------------------- axes
 
 
-def plane(
+def make_axes(
     ticks: tuple[Ticks, Ticks], top: float, bottom: float, width: float = WIDTH
 ) -> tuple[Axis, Axis]:
     """The two axes of a plot, with room at the left for what stands along the second."""
@@ -120,18 +120,18 @@ def plane(
     return Axis(across, left, width - 16.0), Axis(up, bottom, top)
 
 
-def both(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
+def draw_axes(x: Axis, y: Axis, x_name: str, y_name: str) -> list[str]:
     """The two axes of a plot, drawn."""
     parts = []
     for value in y.ticks.values:
         at = y.at(value)
         parts.append(line(x.start, at, x.end, at, GRID))
         parts.append(label(x.start - 8, at + 4, y.ticks.label(value), "end", MUTED))
-    vertical = element("g", *parts, sideways(y_name, f"{(y.start + y.end) / 2:.2f}"))
-    return [horizontal(x, y.end, y.start, x_name), vertical]
+    vertical = element("g", *parts, draw_y_name(y_name, f"{(y.start + y.end) / 2:.2f}"))
+    return [draw_x_axis(x, y.end, y.start, x_name), vertical]
 
 
-def horizontal(axis: Axis, top: float, bottom: float, name: str) -> str:
+def draw_x_axis(axis: Axis, top: float, bottom: float, name: str) -> str:
     """The axis below a plot that reaches from `top` to `bottom`."""
     parts = []
     for value in axis.ticks.values:
@@ -226,7 +226,7 @@ SAMPLE_WIDTH = 30.0  # room for the sign before its meaning
 MAX_MEANING = 40
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """A sign, drawn around the middle of its room, and its meaning."""
 
     sample: str
@@ -235,7 +235,7 @@ class Entry(NamedTuple):
 
 
 def legend(
-    entries: Sequence[Entry], left: float, top: float, width: float = WIDTH
+    entries: Sequence[LegendEntry], left: float, top: float, width: float = WIDTH
 ) -> tuple[list[str], float]:
     """The entries from `left` to the edge of the chart, and where they end."""
     parts, x, y = [], left, top + LEGEND_ROW / 2
@@ -244,13 +244,13 @@ def legend(
         wide = entry.room + extent(meaning) + 22
         if x > left and x + wide > width:
             x, y = left, y + LEGEND_ROW
-        parts.append(element("g", entry.sample, transform=moved(x + entry.room / 2 - 3, y)))
+        parts.append(element("g", entry.sample, transform=translate_to(x + entry.room / 2 - 3, y)))
         parts.append(label(x + entry.room, y + 4, meaning))
         x += wide
     return parts, (y + LEGEND_ROW / 2 if entries else top)
 
 
-def moved(x: float, y: float) -> str:
+def translate_to(x: float, y: float) -> str:
     """The transform that puts the origin there."""
     return f"translate({coordinate(x)} {coordinate(y)})"
 
@@ -282,9 +282,9 @@ class Box(NamedTuple):
 
     def meets(self, other: Box) -> bool:
         """Return whether the two share more than an edge."""
-        beside = self.right <= other.left or other.right <= self.left
-        above = self.bottom <= other.top or other.bottom <= self.top
-        return not (beside or above)
+        is_beside = self.right <= other.left or other.right <= self.left
+        is_above = self.bottom <= other.top or other.bottom <= self.top
+        return not (is_beside or is_above)
 
     def inside(self, other: Box) -> bool:
         """Return whether it lies within another."""
@@ -306,24 +306,25 @@ def place_labels(
 
     A label covers no dot and no other label. Those with the least choice are placed first.
     """
-    taken = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
+    occupied = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in dots]
     choices = [
-        [place for place in _places(dot, size) if _free(place.box, taken, within)]
+        [place for place in _places(dot, size) if _free(place.box, occupied, within)]
         for dot, size in zip(dots, sizes, strict=True)
     ]
-    found: list[Placed | None] = [None] * len(dots)
+    placed_labels: list[Placed | None] = [None] * len(dots)
     for k in sorted(range(len(dots)), key=lambda k: len(choices[k])):
-        found[k] = next((place for place in choices[k] if _free(place.box, taken, within)), None)
-        taken += [place.box] if (place := found[k]) else []
-    return found
+        placed_labels[k] = next(
+            (place for place in choices[k] if _free(place.box, occupied, within)), None
+        )
+        occupied += [place.box] if (place := placed_labels[k]) else []
+    return placed_labels
 
 
-def _free(box: Box, taken: Sequence[Box], within: Box) -> bool:
-    return box.inside(within) and not any(box.meets(other) for other in taken)
+def _free(box: Box, occupied: Sequence[Box], within: Box) -> bool:
+    return box.inside(within) and not any(box.meets(other) for other in occupied)
 
 
 def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Placed]:
-    """The places for a label, the nearest first."""
     (x, y), (wide, high) = dot, size
     for step, distance in enumerate(DISTANCES):
         for across, down in _AROUND:
@@ -333,12 +334,14 @@ def _places(dot: tuple[float, float], size: tuple[float, float]) -> Iterator[Pla
             yield Placed(Box(left, top, left + wide, top + high), step > 0)
 
 
-def spaced(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float] | None:
+def space_out(
+    positions: Sequence[float], gap: float, low: float, high: float
+) -> list[float] | None:
     """Places in low..high near the wanted ones, at least `gap` apart; None if there is no room."""
-    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    order = sorted(range(len(positions)), key=lambda k: positions[k])
     if gap * (len(order) - 1) > high - low:
         return None
-    placed = list(wanted)
+    placed = list(positions)
     edge = low - gap
     for k in order:
         edge = placed[k] = max(placed[k], edge + gap)

@@ -7,24 +7,32 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from karat.report.charts.axis import Axis, drawable
-from karat.report.charts.models import Curve, Curves, Line, Point, Scatter, interval_bands, runs
+from karat.report.charts.models import (
+    ChartLine,
+    Curve,
+    Curves,
+    Point,
+    Scatter,
+    curve_runs,
+    interval_bands,
+)
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.frame import (
     BELOW,
     RIGHT,
     Box,
-    Entry,
+    LegendEntry,
     Placed,
-    both,
+    draw_axes,
     legend,
+    make_axes,
     marker,
-    moved,
     place_labels,
-    plane,
     series_color,
     series_line,
-    spaced,
+    space_out,
     stroke,
+    translate_to,
 )
 from karat.report.markup import Look, coordinate, element, quote, shape
 
@@ -44,27 +52,26 @@ def draw_scatter(chart: Scatter) -> svg.Drawn:
         (NARROW_SCATTER_BOTTOM, svg.NARROW) if chart.narrow else (SCATTER_BOTTOM, svg.WIDTH)
     )
     ticks = chart.ticks(4, 4) if chart.narrow else chart.ticks()
-    x, y = plane(ticks, SCATTER_TOP, bottom, width)
-    parts = both(x, y, chart.x_axis, chart.y_axis)
+    x, y = make_axes(ticks, SCATTER_TOP, bottom, width)
+    parts = draw_axes(x, y, chart.x_axis, chart.y_axis)
     parts += _fitted(chart.line, x, y)
     groups = {group: number for number, group in enumerate(chart.groups)}
     look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # so that crowds show
     dots = []
-    for point in chart.shown:
-        sign = marker(groups[point.group], moved(x.at(point.x), y.at(point.y)))
+    for point in chart.plotted:
+        sign = marker(groups[point.group], translate_to(x.at(point.x), y.at(point.y)))
         dots.append(element("g", svg.tooltip(point.story), *_bar(x, y, point), sign))
     parts.append(element("g", *dots, **look))
     parts += _labels(chart, x, y) if chart.labelled else []
     if chart.note:
         parts.append(svg.label(x.end, SCATTER_TOP - 12, svg.shorten(chart.note, width // 8), "end"))
-    named = chart.groups if chart.groups != [""] else []
-    entries = [Entry(marker(k), group or "other") for k, group in enumerate(named)]
+    named_groups = chart.groups if chart.groups != [""] else []
+    entries = [LegendEntry(marker(k), group or "other") for k, group in enumerate(named_groups)]
     key, end = legend(entries, x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 
 def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
-    """The interval, with a cap at each end."""
     if point.bar:
         across, (low, high) = x.at(point.x), map(y.at, point.bar)
         yield shape("line", x1=across, y1=low, x2=across, y2=high, class_="bar", **BAR)
@@ -77,7 +84,7 @@ def _bar(x: Axis, y: Axis, point: Point) -> Iterator[str]:
 # ------------------------------------------------------------------------------- the fitted line
 
 
-def visible_span(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
+def visible_span(line: ChartLine, x: Axis, y: Axis) -> tuple[float, float] | None:
     """The least and largest x at which the line is within the plot; None if it never is."""
     (low, *_, high), (bottom, *_, top) = x.ticks.values, y.ticks.values
     if not drawable(line):
@@ -90,7 +97,7 @@ def visible_span(line: Line, x: Axis, y: Axis) -> tuple[float, float] | None:
     return (low, high) if low < high and drawable([low, high]) else None
 
 
-def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
+def _fitted(line: ChartLine | None, x: Axis, y: Axis) -> Iterator[str]:
     reach = visible_span(line, x, y) if line else None
     if line and reach and drawable(map(line.at, reach)):
         (x1, x2), (y1, y2) = map(x.at, reach), (y.at(line.at(end)) for end in reach)
@@ -102,8 +109,8 @@ def _fitted(line: Line | None, x: Axis, y: Axis) -> Iterator[str]:
 
 
 def _labels(chart: Scatter, x: Axis, y: Axis) -> Iterator[str]:
-    dots = [(x.at(point.x), y.at(point.y)) for point in chart.shown]
-    labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.shown]
+    dots = [(x.at(point.x), y.at(point.y)) for point in chart.plotted]
+    labels = [svg.shorten(point.label, MAX_POINT_LABEL) for point in chart.plotted]
     sizes = [(svg.extent(label) * WIDE, LABEL_HEIGHT) for label in labels]
     places = place_labels(dots, sizes, Box(x.start, y.end, x.end, y.start))
     for dot, label, place in zip(dots, labels, places, strict=True):
@@ -138,37 +145,39 @@ MAX_FULL_BANDS = (
 
 def draw_curves(chart: Curves) -> svg.Drawn:
     """The drawing; every marker has its tooltip."""
-    names = [svg.shorten(curve.name, MAX_CURVE_NAME) for curve in chart.shown]
+    names = [svg.shorten(curve.name, MAX_CURVE_NAME) for curve in chart.plotted]
     bottom, width = (
         (NARROW_CURVES_BOTTOM, svg.NARROW) if chart.narrow else (CURVES_BOTTOM, svg.WIDTH)
     )
-    x, y = plane(chart.ticks(5, 4) if chart.narrow else chart.ticks(), CURVES_TOP, bottom, width)
+    x, y = make_axes(
+        chart.ticks(5, 4) if chart.narrow else chart.ticks(), CURVES_TOP, bottom, width
+    )
     apart = len(set(names)) == len(names) and not chart.narrow  # cut alike: a legend
     places = _ends(chart, y) if apart else None
     if places:
         x = replace(x, end=RIGHT - max(map(svg.extent, names)) - 18)
-    parts = both(x, y, chart.x_axis, chart.y_axis)
-    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(chart.shown))
-    parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.shown)]
-    parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.shown)]
+    parts = draw_axes(x, y, chart.x_axis, chart.y_axis)
+    shade = BAND_OPACITY * min(1.0, MAX_FULL_BANDS / len(chart.plotted))
+    parts += [_bands(x, y, curve, k, shade) for k, curve in enumerate(chart.plotted)]
+    parts += [_curve(x, y, curve, k) for k, curve in enumerate(chart.plotted)]
     if places:
-        parts += _names(x, y, chart.shown, names, places)
+        parts += _names(x, y, chart.plotted, names, places)
         return parts, CURVES_BOTTOM + BELOW
-    entries = [Entry(stroke(k), curve.name) for k, curve in enumerate(chart.shown)]
+    entries = [LegendEntry(stroke(k), curve.name) for k, curve in enumerate(chart.plotted)]
     key, end = legend(entries, 8.0 if chart.narrow else x.start, bottom + BELOW, width)
     return [*parts, *key], end + 4
 
 
 def _ends(chart: Curves, y: Axis) -> list[float] | None:
     """Return the places of the names beside the ends; None where a legend is clearer."""
-    lasts = [runs(curve.knots)[-1][-1] for curve in chart.shown]
+    lasts = [curve_runs(curve.knots)[-1][-1] for curve in chart.plotted]
     if len({knot.x for knot in lasts}) > 1:
         return None
-    wanted = [y.at(knot.y) for knot in lasts]
-    places = spaced(wanted, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
+    positions = [y.at(knot.y) for knot in lasts]
+    places = space_out(positions, NAME_GAP, CURVES_TOP, CURVES_BOTTOM)
     if (
         places is None
-        or max(abs(a - b) for a, b in zip(wanted, places, strict=True)) > MAX_NAME_SHIFT
+        or max(abs(a - b) for a, b in zip(positions, places, strict=True)) > MAX_NAME_SHIFT
     ):
         return None
     return places
@@ -178,7 +187,7 @@ def _names(
     x: Axis, y: Axis, curves: Sequence[Curve], names: Sequence[str], places: Sequence[float]
 ) -> Iterator[str]:
     for k, curve in enumerate(curves):
-        last = runs(curve.knots)[-1][-1]
+        last = curve_runs(curve.knots)[-1][-1]
         across, up = x.at(last.x), y.at(last.y)
         if abs(up - places[k]) > 4:
             yield svg.line(across + 6, up, across + 13, places[k], series_color(k))
@@ -187,13 +196,13 @@ def _names(
 
 
 def _curve(x: Axis, y: Axis, curve: Curve, number: int) -> str:
-    paths = [_path(x, y, [(knot.x, knot.y) for knot in run]) for run in runs(curve.knots)]
+    paths = [_path(x, y, [(knot.x, knot.y) for knot in run]) for run in curve_runs(curve.knots)]
     look: Look = {"fill": "none", "stroke_width": 2.0, "stroke_linejoin": "round"}
     line = shape("path", d="".join(paths), **look, **series_line(number))
-    known = [knot for run in runs(curve.knots) for knot in run]
+    plotted_knots = [knot for run in curve_runs(curve.knots) for knot in run]
     signs = []
-    for knot in known[:: math.ceil(len(known) / MAX_MARKERS)]:
-        sign = marker(number, moved(x.at(knot.x), y.at(knot.y)))
+    for knot in plotted_knots[:: math.ceil(len(plotted_knots) / MAX_MARKERS)]:
+        sign = marker(number, translate_to(x.at(knot.x), y.at(knot.y)))
         signs.append(element("g", svg.tooltip(f"{curve.name}, {knot.story}"), sign))
     return element("g", svg.tooltip(curve.name), line, *signs)
 

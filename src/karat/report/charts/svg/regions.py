@@ -9,7 +9,7 @@ from typing import NamedTuple
 from karat.errors import visible
 from karat.report.charts.models import Area, Regions, Spot, Stretch
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import Entry, legend
+from karat.report.charts.svg.frame import LegendEntry, legend
 from karat.report.markup import Look, coordinate, element, quote, shape
 
 TOP = 10.0
@@ -46,7 +46,7 @@ def draw_regions(chart: Regions) -> svg.Drawn:
     ends = [(min(s.low for s in spans), max(s.high for s in spans)) for spans in _both(chart)]
     frame = PlaneFrame(44 + STEP * (max(columns, default=0) + 1), *ends)
     parts = [*_axes(chart, frame)]
-    parts += _areas(chart.shown, frame)
+    parts += _areas(chart.plotted, frame)
     parts += _spots(chart.spots, frame)
     parts += _spans_up(chart, frame, columns)
     parts += _spans_across(chart, frame, rows)
@@ -63,12 +63,12 @@ def _both(chart: Regions) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
 
 def tracks(spans: Sequence[Stretch]) -> list[int]:
     """The number of a track for each stretch, the first in which it meets no other."""
-    found: list[int] = []
+    track_numbers: list[int] = []
     for at, span in enumerate(spans):
         near = [k for k in range(at) if spans[k].low < span.high and span.low < spans[k].high]
-        taken = {found[k] for k in near}
-        found.append(next(k for k in range(at + 1) if k not in taken))
-    return found
+        used_tracks = {track_numbers[k] for k in near}
+        track_numbers.append(next(k for k in range(at + 1) if k not in used_tracks))
+    return track_numbers
 
 
 # ---------------------------------------------------------------------------------------- axes
@@ -85,11 +85,10 @@ def _axes(chart: Regions, frame: PlaneFrame) -> Iterator[str]:
         y = frame.y(value)
         yield svg.line(frame.left, y, svg.RIGHT, y, svg.GRID)
         yield svg.label(frame.left - 8, y + 4, f"{value:g}", "end", svg.MUTED)
-    yield svg.sideways(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
+    yield svg.draw_y_name(chart.y_axis, coordinate((TOP + BOTTOM) / 2))
 
 
 def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator[str]:
-    """Stretches left of the plane, their names along them."""
     for span, column in zip(chart.y_spans, columns, strict=True):
         x = frame.left - 22 - STEP * column
         low, high = frame.y(span.low) - 2, frame.y(span.high) + 2
@@ -102,7 +101,6 @@ def _spans_up(chart: Regions, frame: PlaneFrame, columns: list[int]) -> Iterator
 
 
 def _spans_across(chart: Regions, frame: PlaneFrame, rows: list[int]) -> Iterator[str]:
-    """Stretches below the plane, their names below them."""
     for span, row in zip(chart.x_spans, rows, strict=True):
         y = BOTTOM + 28 + 2 * STEP * row
         low, high = frame.x(span.low) + 2, frame.x(span.high) - 2
@@ -120,8 +118,8 @@ def _fitting(name: str, room: float, bold: bool = False) -> str:
 # ------------------------------------------------------------------------------ areas and spots
 
 
-def _look(asked: bool) -> Look:
-    if asked:
+def _look(highlighted: bool) -> Look:
+    if highlighted:
         return {"fill": svg.ACCENT, "fill_opacity": 0.16, "stroke": svg.ACCENT, "stroke_width": 3}
     return {"fill": svg.MUTED, "fill_opacity": 0.08, "stroke": svg.RULE, "stroke_width": 1}
 
@@ -134,54 +132,60 @@ def _areas(areas: Sequence[Area], frame: PlaneFrame) -> Iterator[str]:
         bottom, top = (frame.y(value) for value in area.up)
         wide, high = max(right - left - 2 * INSET, 1), max(bottom - top - 2 * INSET, 1)
         corner = {"x": left + INSET, "y": top + INSET, "width": wide, "height": high}
-        look: Look = {"font_weight": "bold"} if area.asked else {"fill": svg.MUTED}
+        look: Look = {"font_weight": "bold"} if area.highlighted else {"fill": svg.MUTED}
         labels = []
         for name in _lines(area, right - left - 4 * INSET):
             y = top + 16 + TEXT * lines[left, top]
             place: Look = {"x": left + 3 * INSET, "y": y, **svg.HALO, **look}
             labels.append(element("text", quote(name), **place))
             lines[left, top] += 1
-        box = shape("rect", **corner, rx=5, **_look(area.asked))
+        box = shape("rect", **corner, rx=5, **_look(area.highlighted))
         yield element("g", svg.tooltip(area.name), box, *labels)
 
 
 def _lines(area: Area, room: float) -> list[str]:
     """The name of an area: in one line if it fits, else broken after its first part."""
-    whole = _fitting(area.name, room, area.asked)
-    first, comma, rest = area.name.partition(", ")
-    if whole == visible(area.name) or not comma:
-        return [whole]
-    return [_fitting(part, room, area.asked) for part in (f"{first},", rest)]
+    single_line = _fitting(area.name, room, area.highlighted)
+    first, comma, second_part = area.name.partition(", ")
+    if single_line == visible(area.name) or not comma:
+        return [single_line]
+    return [_fitting(part, room, area.highlighted) for part in (f"{first},", second_part)]
 
 
 def _spots(spots: Sequence[Spot], frame: PlaneFrame) -> Iterator[str]:
     """The spots, what was asked for above others; names of one place are below each other."""
     lines = Counter[tuple[float, float]]()
-    drawn = []
-    for spot in sorted(spots, key=lambda spot: not spot.asked):
+    elements = []
+    for spot in sorted(spots, key=lambda spot: not spot.highlighted):
         x, y = frame.x(spot.x), frame.y(spot.y)
         name = svg.shorten(spot.name, 40)
         right = x + 10 + svg.extent(name) < svg.RIGHT
         at = {"x": x + 10 if right else x - 10, "y": y + 4 + TEXT * lines[x, y]}
         lines[x, y] += 1
-        weight: Look = {"font_weight": "bold"} if spot.asked else {}
+        weight: Look = {"font_weight": "bold"} if spot.highlighted else {}
         look: Look = {"text_anchor": "start" if right else "end", **svg.HALO, **weight}
         label = element("text", quote(name), **at, **look)
-        drawn.append(element("g", svg.tooltip(spot.name), _dot(spot.asked, x, y), label))
-    yield from reversed(drawn)
+        elements.append(element("g", svg.tooltip(spot.name), _dot(spot.highlighted, x, y), label))
+    yield from reversed(elements)
 
 
-def _dot(asked: bool, x: float = 0, y: float = 0) -> str:
-    return shape("circle", cx=x, cy=y, r=7 if asked else 4, fill=svg.ACCENT if asked else svg.MUTED)
+def _dot(highlighted: bool, x: float = 0, y: float = 0) -> str:
+    return shape(
+        "circle",
+        cx=x,
+        cy=y,
+        r=7 if highlighted else 4,
+        fill=svg.ACCENT if highlighted else svg.MUTED,
+    )
 
 
-def _key(chart: Regions) -> list[Entry]:
+def _key(chart: Regions) -> list[LegendEntry]:
     """The entries of the legend: areas and spots."""
     swatch = {"x": -10.0, "y": -7.0, "width": 20.0, "height": 14.0}
-    area, asked, spot = chart.keys
-    entries = [Entry(shape("rect", **swatch, **_look(False)), area)]
-    if any(one.asked for one in chart.areas):
-        entries.append(Entry(shape("rect", **swatch, **_look(True)), asked))
-    if any(not one.asked for one in chart.spots):
-        entries.append(Entry(_dot(False), spot))
+    area, highlighted_name, spot = chart.keys
+    entries = [LegendEntry(shape("rect", **swatch, **_look(False)), area)]
+    if any(item.highlighted for item in chart.areas):
+        entries.append(LegendEntry(shape("rect", **swatch, **_look(True)), highlighted_name))
+    if any(not item.highlighted for item in chart.spots):
+        entries.append(LegendEntry(_dot(False), spot))
     return entries

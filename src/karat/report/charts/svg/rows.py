@@ -9,19 +9,19 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, nice_ticks
 from karat.report.charts.models import (
     Bars,
-    Change,
-    Estimated,
+    ChartInterval,
     Forest,
+    ForestChange,
+    ForestTally,
     Histogram,
-    Interval,
     Intervals,
     Pair,
+    PairedEstimate,
     PairedIntervals,
     Tallies,
-    Tally,
 )
 from karat.report.charts.svg import frame as svg
-from karat.report.charts.svg.frame import BELOW, both, dashed, horizontal, plane
+from karat.report.charts.svg.frame import BELOW, dashed, draw_axes, draw_x_axis, make_axes
 from karat.report.markup import Look, element, shape
 from karat.report.render.text import display_width
 
@@ -39,30 +39,30 @@ def draw_intervals(chart: Intervals) -> svg.Drawn:
 def draw_bars(chart: Bars) -> svg.Drawn:
     """A bar from the baseline to each item's value."""
 
-    def bar(item: Interval, scale: Axis, y: float) -> list[str]:
+    def bar(item: ChartInterval, scale: Axis, y: float) -> list[str]:
         zero = scale.at(chart.baseline)
         left, right = sorted((zero, scale.at(item.value)))
         place = {"x": left, "y": y - 8.0, "width": right - left, "height": 16.0}
-        drawn = shape("rect", **place, fill=svg.ACCENT, fill_opacity=0.85)
+        rectangle = shape("rect", **place, fill=svg.ACCENT, fill_opacity=0.85)
         # each row draws its part of the line that all bars start from
-        return [drawn, svg.line(zero, y - BAR_ROW / 2, zero, y + BAR_ROW / 2, svg.MUTED)]
+        return [rectangle, svg.line(zero, y - BAR_ROW / 2, zero, y + BAR_ROW / 2, svg.MUTED)]
 
     return _rows(chart, bar, [])
 
 
 def _rows(
-    chart: Intervals, draw: Callable[[Interval, Axis, float], list[str]], lines: list[float]
+    chart: Intervals, draw: Callable[[ChartInterval, Axis, float], list[str]], lines: list[float]
 ) -> svg.Drawn:
     ticks = chart.ticks()
     most = MAX_NARROW_LABEL if chart.narrow else MAX_LABEL
-    labels = [svg.shorten(item.label, most) for item in chart.shown]
-    values = [ticks.label(item.value, extra=2) for item in chart.shown]
+    labels = [svg.shorten(item.label, most) for item in chart.plotted]
+    values = [ticks.label(item.value, extra=2) for item in chart.plotted]
     left = max(map(svg.extent, labels)) + 20
     scale = Axis(ticks, left, _width(chart) - max(map(svg.extent, values)) - 24)
-    bottom = BAR_TOP + BAR_ROW * len(chart.shown)
-    parts = [horizontal(scale, BAR_TOP, bottom, chart.axis)]
+    bottom = BAR_TOP + BAR_ROW * len(chart.plotted)
+    parts = [draw_x_axis(scale, BAR_TOP, bottom, chart.axis)]
     parts += [dashed(scale.at(value), BAR_TOP, bottom) for value in lines]
-    for index, item in enumerate(chart.shown):
+    for index, item in enumerate(chart.plotted):
         y = BAR_TOP + BAR_ROW * (index + 0.5)
         label = svg.label(left - 14, y + 4, labels[index], "end")
         printed = svg.label(_width(chart) - 4, y + 4, values[index], "end")
@@ -74,7 +74,7 @@ def _width(chart: Intervals | Histogram) -> float:
     return svg.NARROW if chart.narrow else svg.WIDTH
 
 
-def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
+def _interval(item: ChartInterval, scale: Axis, y: float) -> list[str]:
     dot = shape("circle", cx=scale.at(item.value), cy=y, r=4, fill=svg.ACCENT)
     if not item.bar:
         return [dot]
@@ -85,15 +85,15 @@ def _interval(item: Interval, scale: Axis, y: float) -> list[str]:
 
 def draw_histogram(chart: Histogram) -> svg.Drawn:
     """The drawing; every bar has its tooltip."""
-    x, y = plane(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, _width(chart))
-    parts = both(x, y, chart.axis, "count")
+    x, y = make_axes(chart.ticks(), HISTOGRAM_TOP, HISTOGRAM_BOTTOM, _width(chart))
+    parts = draw_axes(x, y, chart.axis, "count")
     bins = zip(pairwise(chart.edges), chart.counts, strict=True)
     parts += [_bin(x, y, low, high, count) for (low, high), count in bins if count]
     for value in chart.base:
         place, label = x.at(value), x.ticks.label(value, extra=1)
         parts.append(dashed(place, HISTOGRAM_TOP, HISTOGRAM_BOTTOM))
-        beside = (-6, "end") if place > (x.start + x.end) / 2 else (6, "start")
-        parts.append(svg.label(place + beside[0], HISTOGRAM_TOP + 4, label, beside[1]))
+        label_side = (-6, "end") if place > (x.start + x.end) / 2 else (6, "start")
+        parts.append(svg.label(place + label_side[0], HISTOGRAM_TOP + 4, label, label_side[1]))
     return parts, HISTOGRAM_BOTTOM + BELOW
 
 
@@ -120,14 +120,14 @@ def draw_forest(chart: Forest) -> svg.Drawn:
 
     Verdicts that are neither good nor bad have a colour of their own.
     """
-    labels = [short_name(change.label) for change in chart.shown]
+    labels = [short_name(change.label) for change in chart.plotted]
     left = WIDE * max(map(svg.extent, labels)) + 14
-    right = svg.NARROW - max(svg.extent(change.text) for change in chart.shown) - 26
+    right = svg.NARROW - max(svg.extent(change.text) for change in chart.plotted) - 26
     low, high = chart.ends
     scale = (right - left) / ((high - low) or 1.0)
-    zero, bottom = left - low * scale, FOREST_TOP + FOREST_ROW * len(chart.shown)
+    zero, bottom = left - low * scale, FOREST_TOP + FOREST_ROW * len(chart.plotted)
     parts = [svg.dashed(zero, FOREST_TOP, bottom)]
-    for index, change in enumerate(chart.shown):
+    for index, change in enumerate(chart.plotted):
         y = FOREST_TOP + FOREST_ROW * (index + 0.5)
         parts.append(
             _change(change, labels[index], y, left, [zero + x * scale for x in change[1:4]])
@@ -142,10 +142,10 @@ def short_name(label: str) -> str:
     return svg.shorten(label, MAX_FOREST_LABEL - LABEL_TAIL) + visible(label[-LABEL_TAIL:])
 
 
-def _change(change: Change, label: str, y: float, left: float, places: list[float]) -> str:
-    decided, (at, low, high) = change.verdict != "undecided", places
-    color = _COLORS.get(change.verdict, svg.WARM) if decided else _NONE
-    look: Look = {"fill": color if decided else "var(--paper, #ffffff)", "stroke": color}
+def _change(change: ForestChange, label: str, y: float, left: float, places: list[float]) -> str:
+    is_decided, (at, low, high) = change.verdict != "undecided", places
+    color = _COLORS.get(change.verdict, svg.WARM) if is_decided else _NONE
+    look: Look = {"fill": color if is_decided else "var(--paper, #ffffff)", "stroke": color}
     text = f"{change.text} {_SIGNS.get(change.verdict, '')}".rstrip()
     return element(
         "g",
@@ -173,14 +173,14 @@ def _ends(chart: Forest, zero: float, left: float, right: float, bottom: float) 
 
 def draw_tallies(chart: Tallies) -> svg.Drawn:
     """A bar in each row: segments won, tied and lost, with their counts."""
-    labels = [short_name(tally.label) for tally in chart.shown]
+    labels = [short_name(tally.label) for tally in chart.plotted]
     left = max(map(svg.extent, labels)) + 22
     parts = []
-    for index, tally in enumerate(chart.shown):
+    for index, tally in enumerate(chart.plotted):
         y = FOREST_TOP + FOREST_ROW * (index + 0.5)
         label = svg.label(left - 12, y + 4, labels[index], "end")
         parts.append(element("g", svg.tooltip(tally.story), label, *_tally(tally, left, y)))
-    bottom = FOREST_TOP + FOREST_ROW * len(chart.shown)
+    bottom = FOREST_TOP + FOREST_ROW * len(chart.plotted)
     keys = [("won", _COLORS["better"]), ("tied", _NONE), ("lost", _COLORS["worse"])]
     for x, (name, color) in zip((left, left + 60, left + 120), keys, strict=True):
         parts.append(shape("rect", x=x, y=bottom + 6, width=9.0, height=9.0, fill=color))
@@ -188,12 +188,12 @@ def draw_tallies(chart: Tallies) -> svg.Drawn:
     return parts, bottom + 22
 
 
-def _tally(tally: Tally, left: float, y: float) -> list[str]:
-    whole = (tally.wins + tally.ties + tally.losses) or 1
+def _tally(tally: ForestTally, left: float, y: float) -> list[str]:
+    total = (tally.wins + tally.ties + tally.losses) or 1
     room, x, parts = svg.NARROW - left - 4, left, []
     colors = (_COLORS["better"], _NONE, _COLORS["worse"])
     for count, color in zip(tally[1:], colors, strict=True):
-        wide = room * count / whole
+        wide = room * count / total
         place: Look = {"x": x, "y": y - 8, "width": wide, "height": 16.0, "fill": color}
         parts.append(shape("rect", **place))
         if wide > svg.extent(f"{count:,}") + 6:
@@ -212,15 +212,15 @@ PAPER = "var(--paper, #ffffff)"
 
 def draw_paired(chart: PairedIntervals) -> svg.Drawn:
     """The main value as a full dot on a thick line, the other as a hollow one below it."""
-    labels = [short_name(pair.label) for pair in chart.shown]
+    labels = [short_name(pair.label) for pair in chart.plotted]
     left = WIDE * max(map(svg.extent, labels)) + 14
-    right = svg.NARROW - max(svg.extent(pair.main.text) for pair in chart.shown) - 16
+    right = svg.NARROW - max(svg.extent(pair.main.text) for pair in chart.plotted) - 16
     axis = Axis(chart.ticks(3), left, right)
     key = _key(chart) if chart.compared else []
     top = KEY_ROW * len(key) + 8
-    bottom = top + PAIRED_ROW * len(chart.shown)
-    parts = [*key, svg.horizontal(axis, top, bottom, chart.named_axis)]
-    for index, (pair, label) in enumerate(zip(chart.shown, labels, strict=True)):
+    bottom = top + PAIRED_ROW * len(chart.plotted)
+    parts = [*key, svg.draw_x_axis(axis, top, bottom, chart.named_axis)]
+    for index, (pair, label) in enumerate(zip(chart.plotted, labels, strict=True)):
         parts.append(_pair(chart, pair, label, top + PAIRED_ROW * (index + 0.5), axis))
     return parts, bottom + 44
 
@@ -228,29 +228,28 @@ def draw_paired(chart: PairedIntervals) -> svg.Drawn:
 def _pair(chart: PairedIntervals, pair: Pair, label: str, y: float, axis: Axis) -> str:
     apart = LINE_OFFSET if len(pair.placed) > 1 else 0.0
     lines = [_line(pair.main, y - apart, axis, main=True)]
-    lines += [_line(one, y + apart, axis, main=False) for one in pair.placed[1:]]
+    lines += [_line(estimate, y + apart, axis, main=False) for estimate in pair.placed[1:]]
     return element(
         "g",
-        svg.tooltip(chart.told(pair)),
+        svg.tooltip(chart.pair_story(pair)),
         svg.label(axis.start - 12, y + 4, label, "end"),
         *lines,
         svg.label(svg.NARROW - 2, y + 4, pair.main.text, "end"),
     )
 
 
-def _line(one: Estimated, y: float, axis: Axis, *, main: bool) -> str:
+def _line(estimate: PairedEstimate, y: float, axis: Axis, *, main: bool) -> str:
     color, width = (svg.ACCENT, 3.0) if main else (svg.MUTED, 1.5)
     look: Look = {"fill": color if main else PAPER, "stroke": color}
-    bar = [svg.line(*(axis.at(one.low), y, axis.at(one.high), y), color, width=width)]
-    dot = shape("circle", cx=axis.at(one.value), cy=y, r=3.5, stroke_width=1.5, **look)
-    return element("g", *(bar if one.bar else []), dot)
+    bar = [svg.line(*(axis.at(estimate.low), y, axis.at(estimate.high), y), color, width=width)]
+    dot = shape("circle", cx=axis.at(estimate.value), cy=y, r=3.5, stroke_width=1.5, **look)
+    return element("g", *(bar if estimate.bar else []), dot)
 
 
 def _key(chart: PairedIntervals) -> list[str]:
-    """The two lines, each with its name."""
-    one, axis, parts = Estimated(0.5, 0.0, 1.0, ""), Axis(nice_ticks(0, 1), 2, 34), []
+    sample, axis, parts = PairedEstimate(0.5, 0.0, 1.0, ""), Axis(nice_ticks(0, 1), 2, 34), []
     for k, name in enumerate(chart.names):
         y = KEY_ROW * k + 12
         label = svg.label(44, y, svg.shorten(name, MAX_KEY_NAME))
-        parts.append(element("g", _line(one, y - 4, axis, main=k == 0), label))
+        parts.append(element("g", _line(sample, y - 4, axis, main=k == 0), label))
     return parts

@@ -1,0 +1,230 @@
+"""The commands of `karat nuggets`, but for `draft`, which talks to a language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.parameters import OUTPUT, choice, flag, option
+from karat.cli.show import check_output, note, show
+from karat.errors import InputError
+from karat.nuggets.cli import options as nuggets_options
+from karat.progress import Bar
+
+
+@click.command(name="score", cls=nuggets_options.WithClassifiers)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@nuggets_options.keyed
+@nuggets_options.scoring
+@options.output
+@flag("--nuggets details", "Also list every nugget.", heading=OUTPUT)
+@flag("--pourpre", "Also score by Pourpre, which needs no judgements.", heading=OUTPUT)
+def score(
+    runs: tuple[str, ...], inputs: Any, scoring: Any, format: str, output: str | None, **more: Any
+) -> None:
+    """Score runs by the nuggets in their answers.
+
+    RUN is a file of responses in any format, or the tag of a run of KEY. Use -o page.html for a
+    page that shows, for each question, the nuggets of every run and the responses.
+
+    \b
+    karat nuggets score my.run --key key.txt --judgements judged.txt
+    karat nuggets score heron --key demo-nuggets --classifier paper:stem=porter
+    karat nuggets score heron kestrel --key demo-nuggets -o page.html
+    """
+    from karat.nuggets.formats.loading import open_runs
+    from karat.nuggets.results.scoring import score_nuggets
+
+    idf = nuggets_options.idf_files(scoring["classifier"])
+    check_output(output, (*runs, inputs["key"], *inputs["judgements"], *idf))
+    with Bar() as progress:
+        nuggets = open_runs(runs, **inputs, guess=scoring["guess"], progress=progress)
+        result = score_nuggets(nuggets, **scoring, **more, progress=progress)
+    show(result.document(options.command_line()), format, output)
+
+
+@click.command(name="diff", cls=nuggets_options.WithClassifiers)
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@nuggets_options.keyed
+@nuggets_options.scoring
+@options.output
+@flag("--all everything", "Also list the nuggets that both or neither version has.", heading=OUTPUT)
+def diff(
+    old: str, new: str, inputs: Any, scoring: Any, everything: bool, format: str, output: str | None
+) -> None:
+    """Show which nuggets a new version of a system gained and lost.
+
+    OLD and NEW are files with the responses of one run, in any format, or tags of runs of KEY. Both
+    files may use the same tag.
+
+    \b
+    karat nuggets diff old.run new.run --key key.txt --judgements judged.txt
+    karat nuggets diff heron kestrel --key demo-nuggets
+    """
+    from karat.nuggets.formats.loading import open_runs
+    from karat.nuggets.results.changes import diff_nuggets
+
+    idf = nuggets_options.idf_files(scoring["classifier"])
+    check_output(output, (old, new, inputs["key"], *inputs["judgements"], *idf))
+    with Bar() as progress:
+        before = open_runs((old,), **inputs, progress=progress)
+        after = open_runs((new,), **inputs, guess=scoring["guess"], progress=progress)
+        scoring |= {"names": (old, new), "everything": everything}
+        result = diff_nuggets(before, after, **scoring, progress=progress)
+    show(result.document(options.command_line()), format, output)
+
+
+@click.command(name="tune", cls=nuggets_options.WithClassifiers)
+@nuggets_options.nugget_set
+@nuggets_options.set_files
+@nuggets_options.trials
+@options.output
+def tune(name: str, inputs: Any, trials: Any, format: str, output: str | None) -> None:
+    """Cross-validate the 24 settings of Nuggeteer's classifier.
+
+    The settings are stemming, n-grams up to 1, 2 or 3, weights by idf or counts, and stop words.
+    Thresholds are chosen without the fold that is left out. Also compares the threshold models.
+
+    \b
+    karat nuggets tune demo-nuggets
+    karat nuggets tune rag24 --classifier paper:normalised=yes,once=yes
+    """
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.results.evaluation import tune_nuggets
+
+    idf = nuggets_options.idf_files(trials["classifier"])
+    check_output(output, (*inputs["runs"], *inputs["judgements"], *idf))
+    with Bar() as progress:
+        nuggets = load_nuggets(name, **inputs, progress=progress)
+        result = tune_nuggets(nuggets, **trials, progress=progress)
+    show(result.document(options.command_line()), format, output)
+
+
+@click.command(name="evaluate", cls=nuggets_options.WithClassifiers)
+@nuggets_options.nugget_set
+@nuggets_options.set_files
+@nuggets_options.trials
+@options.output
+@nuggets_options.beta
+def evaluate(
+    name: str, inputs: Any, trials: Any, format: str, output: str | None, beta: float
+) -> None:
+    """Compare Nuggeteer, Pourpre and ROUGE with the assessors of a judged set.
+
+    Shows precision, recall and F of the decisions, and Kendall's tau-b, R^2 and RMSE of the scores
+    of runs. Classifiers are cross-validated.
+
+    \b
+    karat nuggets evaluate demo-nuggets
+    karat nuggets evaluate rag24 --leave-out question -o evaluation.html
+    """
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.results.evaluation import evaluate_nuggets
+
+    idf = nuggets_options.idf_files(trials["classifier"])
+    check_output(output, (*inputs["runs"], *inputs["judgements"], *idf))
+    with Bar() as progress:
+        nuggets = load_nuggets(name, **inputs, progress=progress)
+        result = evaluate_nuggets(nuggets, **trials, beta=beta, progress=progress)
+    show(result.document(options.command_line()), format, output)
+
+
+@click.command(name="agree", cls=Command)
+@nuggets_options.nugget_set
+@click.argument("others", metavar="JUDGEMENTS…", nargs=-1, required=True)
+@nuggets_options.set_files
+@options.output
+@nuggets_options.beta
+@nuggets_options.strict
+@nuggets_options.corrected(False)
+def agree(
+    name: str,
+    others: tuple[str, ...],
+    inputs: Any,
+    beta: float,
+    strict: bool,
+    corrected: bool,
+    format: str,
+    output: str | None,
+) -> None:
+    """Compare other judgements with those of a set.
+
+    JUDGEMENTS are files in any format, for the same runs. The official judgements are those of SET
+    or of --judgements. Shows precision, recall and F with intervals over questions, and how the
+    scores of runs change.
+
+    \b
+    karat nuggets agree demo-nuggets mine.jsonl
+    karat nuggets agree key.txt mine.txt --run my.run --judgements official.txt
+    """
+    from karat.nuggets.formats.loading import load_nuggets
+    from karat.nuggets.results.judgement_agreement import agree_nuggets
+
+    check_output(output, (name, *others, *inputs["runs"], *inputs["judgements"]))
+    with Bar() as progress:
+        official = load_nuggets(name, **inputs, progress=progress)
+        other = load_nuggets(name, **{**inputs, "judgements": others}, progress=progress)
+        result = agree_nuggets(official, other, beta, corrected=corrected, strict=strict)
+    show(result.document(options.command_line()), format, output)
+
+
+@click.command(name="describe", cls=Command)
+@nuggets_options.nugget_set
+@nuggets_options.set_files
+@options.output
+def describe(name: str, inputs: Any, format: str, output: str | None) -> None:
+    """Describe a set and list its problems.
+
+    Shows the numbers of questions, nuggets, runs and responses, and how many systems found each
+    nugget. SET is a key or a whole set in any format, or the name of a known set. A set with
+    problems cannot be used: the exit code is then 2.
+
+    \b
+    karat nuggets describe demo-nuggets
+    karat nuggets describe key.txt --run my.run --judgements judged.txt
+    """
+    from karat.nuggets.results.contents import describe_nuggets
+
+    check_output(output, (name, *inputs["runs"], *inputs["judgements"]))
+    with Bar() as progress:
+        contents = describe_nuggets(name, **inputs, progress=progress)
+    show(contents.document(options.command_line()), format, output)
+    if count := contents.problem_count:
+        problems = f"{count:,} problem{'s' * (count > 1)}"
+        raise InputError(f"{name} cannot be used: {problems}, see the report")
+
+
+@click.command(name="convert", cls=Command)
+@nuggets_options.nugget_set
+@click.argument("target", type=click.Path())
+@option(
+    "-f --format format",
+    "Format of TARGET. jsonl keeps everything. jsonl and rag are files; trec and units, folders.",
+    choice("jsonl", "rag", "trec", "units"),
+    "jsonl",
+)
+@nuggets_options.set_files
+def convert(name: str, target: str, inputs: Any, format: str) -> None:
+    """Convert a set, or a key with its runs and judgements, to another format.
+
+    Nothing is overwritten: TARGET must not exist yet.
+
+    \b
+    karat nuggets convert demo-nuggets my-nuggets --format trec
+    karat nuggets convert key.txt all.jsonl --run my.run --judgements judged.txt
+    """
+    from karat.evalset.conversion import check_free
+    from karat.nuggets.formats.loading import load_nuggets, save_nuggets
+
+    check_free(Path(target))
+    with Bar() as progress:
+        nuggets = load_nuggets(name, **inputs, progress=progress)
+        save_nuggets(nuggets, target, format)
+    click.echo(f"{target}: {nuggets!r}")
+    if format != "jsonl" and (labels := sum(map(len, nuggets.judgements.of_models.values()))):
+        note(f"{target} lacks {labels:,} labels of models, which only jsonl keeps")

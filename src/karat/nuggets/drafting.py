@@ -1,0 +1,415 @@
+"""Questions to draft a key for, each with the documents that answer it.
+
+    {"question": "q1", "text": "Who designed the lens?", "documents": ["…", "…"]}
+
+One object a line. An evaluation set does, too: its segments are the questions, sources their texts,
+and references the documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from karat.errors import InputError, OutputError, quoted, short
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.loading import as_evalset
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    check_member,
+    format_json_line,
+    read_json_lines,
+    read_lines,
+)
+from karat.evalset.sets import EvalSet
+from karat.llm.interview import (
+    MAX_TEXT_LENGTH,
+    Interview,
+    InterviewTask,
+    InvalidAnswer,
+    Prompt,
+    PromptCase,
+    Setup,
+    Slots,
+    bundled_prompt,
+    draw_sample,
+    json_object,
+    occurs,
+    read_prompt,
+    signature,
+)
+from karat.llm.requests import Limits
+from karat.llm.run import Usage
+from karat.nuggets.formats.json_lines import jsonl_lines
+from karat.nuggets.formats.text_files import key_lines
+from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Question, make_key, normal
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.results import Result
+from karat.settings import check_count
+from karat.stats.resampling import SEED
+from karat.storage.output import write_atomically
+
+if TYPE_CHECKING:
+    from karat.llm.endpoint import Endpoint
+
+
+MEMBERS = ("question", "text", "documents")
+
+
+class SourcedQuestion(NamedTuple):
+    """A question and its documents."""
+
+    id: str
+    text: str
+    documents: tuple[str, ...]
+
+
+def read_questions(source: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuestion, ...]]:
+    """Return the name of a file or set, and its questions."""
+    if not isinstance(source, EvalSet | str | PathLike):
+        expected = "a file of questions, an evaluation set, or its name"
+        raise InputError(f"found {quoted(source)}, expected {expected}")
+    if not isinstance(source, EvalSet) and _is_questions(Path(source)):
+        return Path(source).name, _of_file(Path(source))
+    evalset = as_evalset(source)
+    if not any(evalset.references):
+        reason = "has no references: a key is drafted from references or documents"
+        raise InputError(f"{evalset.name} {reason}")
+    sources = evalset.sources or ("",) * len(evalset)
+    rows = zip(evalset.segments, sources, evalset.references, strict=True)
+    return evalset.name, tuple(SourcedQuestion(id, text, documents) for id, text, documents in rows)
+
+
+def _is_questions(path: Path) -> bool:
+    """Return whether a file has questions with documents, by its first object."""
+    if not path.is_file():
+        return False
+    try:
+        first = next((line for line in read_lines(path) if line.strip()), "")
+    except InputError:
+        return False
+    return '"documents"' in first and '"question"' in first
+
+
+def _of_file(path: Path) -> tuple[SourcedQuestion, ...]:
+    reading, questions = Reading(lister=""), dict[str, SourcedQuestion]()
+    for place, row in read_json_lines(path, reading):
+        if (question := _question(row, place, reading)) is None:
+            continue
+        if question.id in questions:
+            reading.problem(place, f"question {short(question.id)} again")
+        questions[question.id] = question
+    reading.check()
+    return tuple(questions.values())
+
+
+def _question(
+    row: Mapping[str, Any], place: FileLocation, reading: Reading
+) -> SourcedQuestion | None:
+    before = len(reading.problems)
+    if unknown := [key for key in row if key not in MEMBERS]:
+        problem = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
+        reading.problem(place, problem)
+    id = check_member(row, "question", str, place, reading)
+    documents = check_member(row, "documents", list, place, reading)
+    text = check_member({"text": "", **row}, "text", str, place, reading)
+    if len(reading.problems) > before or id is None or documents is None:
+        return None
+    reading.check_name("question", id, place, blank=False)
+    if not documents or not all(
+        isinstance(document, str) and document.strip() for document in documents
+    ):
+        reading.problem(place, "expected at least one document, each a text that is not empty")
+    return SourcedQuestion(str(id), str(text), tuple(map(str, documents)))
+
+
+MOST_WORDS = 12
+_MARKS = re.compile(r"\W+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class Fact(NamedTuple):
+    """A proposed nugget, and the words of a document that state it."""
+
+    text: str
+    vital: bool
+    document: int
+    """Number of the document, from 0."""
+    quote: str
+
+
+class DraftRejection(NamedTuple):
+    """A fact that is no nugget, and why."""
+
+    text: str
+    why: str
+
+
+class Facts(NamedTuple):
+    """The facts of an answer."""
+
+    kept: tuple[Fact, ...]
+    refused: tuple[DraftRejection, ...]
+
+
+def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
+    """Return the facts of an answer, at most so many; there must be one that can be kept."""
+    listed = json_object(answer).get("facts")
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise InvalidAnswer("no list of facts")
+    facts: dict[str, Fact] = {}
+    refused = []
+    for entry in listed:
+        text = " ".join(str(entry.get("fact") or "").split())
+        reason = _wrong(entry, text, documents)
+        normalized = _MARKS.sub(" ", normal(text)).strip()
+        if not reason and normalized in facts:
+            reason = "a duplicate"
+        if not reason and len(facts) == most:
+            reason = f"more than {most} facts"
+        if reason:
+            refused.append(DraftRejection(text, reason))
+        else:
+            document = int(entry["document"]) - 1
+            quote = " ".join(entry["quote"].split())
+            facts[normalized] = Fact(text, entry["importance"] == "vital", document, quote)
+    if not facts:
+        raise InvalidAnswer(f"no valid fact ({refused[0].why})" if refused else "no facts")
+    return Facts(tuple(facts.values()), tuple(refused))
+
+
+def _wrong(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:
+    """Why an entry is no fact; "" if it is one."""
+    if not _MARKS.sub("", text) or _CONTROL.search(text):
+        return "no words, or control characters"
+    if len(text.split()) > MOST_WORDS:
+        return f"longer than {MOST_WORDS} words"
+    if entry.get("importance") not in ("vital", "okay"):
+        return "neither vital nor okay"
+    if str(entry.get("document")) not in map(str, range(1, len(documents) + 1)):
+        return "no document of that number"
+    quote, document = entry.get("quote"), documents[int(entry["document"]) - 1]
+    has_quote = isinstance(quote, str) and bool(quote.strip()) and occurs(quote, document)
+    return "" if has_quote else "no quote that occurs in the document"
+
+
+FOLDER = Path(__file__).parent / "prompts"
+DRAFT = Slots("draft", ("documents",), ("question", "most"))
+
+
+def draft_prompt(path: str | PathLike[str] | None = None) -> Prompt:
+    """Return the prompt in a file, or the one that comes with Karat."""
+    return bundled_prompt(FOLDER, "draft.v1") if path is None else read_prompt(path, DRAFT)
+
+
+FORM = "facts: document, quote, fact (1 to 12 words), importance"
+BESIDE = ".draft.jsonl"
+"""Ending of the file beside a key that says who drafted it, with the quote of each nugget."""
+READ_IT = "A model drafted this key: read and edit it before you use it."
+
+
+class DraftRow(NamedTuple):
+    """A drafted nugget, with the words of the document that state it."""
+
+    question: str
+    nugget: str
+    importance: str
+    description: str
+    document: int
+    """Number of the document, from 1."""
+    quote: str
+
+
+class RefusedRow(NamedTuple):
+    """A fact that did not become a nugget."""
+
+    question: str
+    fact: str
+    why: str
+
+
+class UndraftedRow(NamedTuple):
+    """A question without a draft."""
+
+    question: str
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class DraftedNuggets(Result):
+    """A key that a model drafted; `rows` are its nuggets."""
+
+    name: str
+    model: str
+    rows: tuple[DraftRow, ...]
+    questions: Mapping[str, str]
+    """Texts of the questions that have nuggets, by id."""
+    refused: tuple[RefusedRow, ...]
+    missing: tuple[UndraftedRow, ...]
+    usage: Usage
+    settings: Mapping[str, object] = field(default_factory=dict)
+    signature: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> NuggetKey:
+        """The key, as every command takes it."""
+        nuggets_by_question: dict[str, list[Nugget]] = {id: [] for id in self.questions}
+        for row in self.rows:
+            nugget = Nugget(row.nugget, (row.description,), row.importance == "vital")
+            nuggets_by_question[row.question].append(nugget)
+        return make_key(
+            Question(id, tuple(nuggets), self.questions[id])
+            for id, nuggets in nuggets_by_question.items()
+        )
+
+    def save_log(self, path: str | PathLike[str]) -> None:
+        """Write the key, and beside it who drafted it with which quotes (both atomic).
+
+        `.jsonl` is JSON lines, whose first line says that a model drafted it; `.txt` is a TREC key.
+        """
+        check_key_name(path)
+        about = {"key": self.name, "drafted_by": self.model, "signature": self.signature}
+        lines = (
+            [format_json_line(about), *jsonl_lines(NuggetSet(self.name, self.key))]
+            if Path(path).suffix == ".jsonl"
+            else list(key_lines(self.key))
+        )
+        draft_lines = [
+            format_json_line(about),
+            *(format_json_line(row._asdict()) for row in self.rows),
+        ]
+        write_atomically(path, lines)
+        write_atomically(f"{path}{BESIDE}", draft_lines)
+
+
+def check_key_name(path: str | PathLike[str]) -> None:
+    """Refuse a name that does not tell the format of a key."""
+    if Path(path).suffix not in (".jsonl", ".txt"):
+        expected = "expected a name that ends in .jsonl (JSON lines) or .txt (a TREC key)"
+        raise OutputError(f"{path}: {expected}")
+
+
+@dataclass(frozen=True)
+class DraftTask:
+    """Questions to draft a key for."""
+
+    name: ClassVar[str] = "draft-nuggets"
+    given: str
+    """The name of the file or set."""
+    questions: tuple[SourcedQuestion, ...]
+    prompt: str | PathLike[str] | None = None
+    most: int = 20
+    """Most nuggets of a question."""
+    sample: int | None = None
+    """Number of questions that were drawn at random by the seed; None for all."""
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        check_count("most", self.most, 1)
+        if not self.questions:
+            raise InputError(f"{self.given} has no questions: expected at least one")
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Settings, as signatures have them."""
+        sampling = {} if self.sample is None else {"sample": self.sample, "seed": self.seed}
+        return {"most": self.most, **sampling}
+
+    def task(self) -> InterviewTask:
+        """Return the cases to ask about."""
+        return InterviewTask(draft_prompt(self.prompt), FORM, list(self._cases()))
+
+    def _cases(self) -> Iterator[PromptCase]:
+        for id, text, documents in self.questions:
+            if sum(map(len, documents)) <= MAX_TEXT_LENGTH:
+                listed = [
+                    {"id": str(k), "text": document} for k, document in enumerate(documents, 1)
+                ]
+                values = {"question": text or None, "documents": listed, "most": self.most}
+                yield PromptCase(id, values, partial(read_facts, documents, self.most))
+
+    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> DraftedNuggets:
+        """Ask a model and return its key."""
+        task = self.task()
+        interview = task.ask(setup, progress)
+        missing = tuple(
+            UndraftedRow(question.id, interview.reasons.get(question.id, "documents too long"))
+            for question in self.questions
+            if question.id not in interview.answers
+        )
+        if not interview.answers:
+            reason = f"{short(setup.judge)} drafted no nugget: {missing[0].why}"
+            raise InputError(f"{reason}; nothing was written")
+        return DraftedNuggets(
+            *(self.given, judge or setup.judge, tuple(_rows(interview))),
+            {
+                question.id: question.text
+                for question in self.questions
+                if question.id in interview.answers
+            },
+            *(tuple(_refused(interview)), missing, interview.usage),
+            settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
+            signature=signature(self.name, self.settings, task, setup),
+            notes=(*setup.notes, *interview.notes, READ_IT),
+        )
+
+
+def _rows(interview: Interview) -> Iterator[DraftRow]:
+    for question, (facts, *_) in interview.answers.items():
+        for number, fact in enumerate(facts.kept, 1):
+            importance = "vital" if fact.vital else "okay"
+            fields = importance, fact.text, fact.document + 1, fact.quote
+            yield DraftRow(question, str(number), *fields)
+
+
+def _refused(interview: Interview) -> Iterator[RefusedRow]:
+    for question, answers in interview.answers.items():
+        facts: Facts = answers[0]
+        yield from (
+            RefusedRow(question, rejection.text, rejection.why) for rejection in facts.refused
+        )
+
+
+def drafted_questions(
+    source: EvalSet | GivenPath, sample: int | None, seed: int
+) -> tuple[str, tuple[SourcedQuestion, ...]]:
+    """Return the name and the questions of a file or set, or a random sample of them."""
+    name, questions = read_questions(source)
+    sampled_ids = set(draw_sample([question.id for question in questions], sample, seed))
+    return name, tuple(question for question in questions if question.id in sampled_ids)
+
+
+def draft_nuggets(
+    source: EvalSet | GivenPath,
+    *,
+    endpoint: Endpoint,
+    most: int = 20,
+    cache: str | PathLike[str] | None = None,
+    limits: Limits | None = None,
+    prompt: str | PathLike[str] | None = None,
+    sample: int | None = None,
+    seed: int = SEED,
+    progress: Progress = silent,
+) -> DraftedNuggets:
+    """Let a language model draft an answer key from references or documents.
+
+    Args:
+        source: file of questions with documents, or an evaluation set with references.
+        endpoint: where the model is asked.
+        most: most nuggets of a question.
+        cache: file that keeps answers; what it has is not asked again.
+        limits: concurrency, rate, attempts and budget.
+        prompt: file with another prompt.
+        sample, seed: number of questions, drawn at random.
+        progress: function that is called with the progress.
+    """
+    task = DraftTask(*drafted_questions(source, sample, seed), prompt, most, sample, seed)
+    return task.run(Setup(endpoint, cache, limits or Limits()), progress=progress)

@@ -1,1 +1,0 @@
-"""Drafts of answer keys by a language model."""

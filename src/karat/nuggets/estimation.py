@@ -1,0 +1,567 @@
+"""Two methods beside each other: estimates from judged questions, and Nuggeteer's intervals.
+
+Nuggeteer's are taken where other runs tell (`karat.nuggets.prediction.intervals`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan, sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from karat import __version__
+from karat.arrays import Flags, Floats, np
+from karat.errors import InputError, quoted
+from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateRow
+from karat.estimation.estimates import (
+    MIN_LABELS,
+    FindDifference,
+    differences,
+    estimate_sample,
+    sample_differences,
+)
+from karat.estimation.planning import plan_draws, plan_units
+from karat.estimation.samples import (
+    JudgeValues,
+    LabelScale,
+    Sample,
+    UnitGrouping,
+    apply_draws,
+    check_names,
+    fill_missing,
+)
+from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
+from karat.evalset.catalogue import GivenPath
+from karat.evalset.draws import Draw, check_set_draws, draw_problem, read_draws
+from karat.evalset.judgements import MODEL, PERSON
+from karat.evalset.reading import Reading
+from karat.nuggets.prediction.intervals import (
+    FEWEST_RUNS,
+    ScoreInterval,
+    judged_elsewhere,
+    other_runs_tell,
+)
+from karat.nuggets.prediction.pool import Pool, make_pool
+from karat.nuggets.prediction.predictions import classifiers, parse_classifier, predict_support
+from karat.nuggets.results.item_scores import MEASURES
+from karat.nuggets.results.scoring import score_nuggets
+from karat.nuggets.scores.official import (
+    OKAY_WEIGHTS,
+    Official,
+    nugget_weights,
+    pool_stats,
+    sum_groups,
+)
+from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.words import IdfSource
+from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements
+from karat.nuggets.sets.keys_and_runs import Response, make_key
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.stats.distributions import student_quantile
+from karat.stats.estimates import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
+from karat.stats.resampling import SEED
+
+UNIT = "question"
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionScores:
+    """Runs x questions that have a score: what people judged."""
+
+    nuggets: NuggetSet
+    """The set with these questions alone."""
+    dimension: str
+    how: Official
+    values: Floats
+    """The official score; NaN where judgements do not tell it."""
+    answered: Flags
+
+    @property
+    def judged(self) -> Flags:
+        """The answers that people judged."""
+        return self.answered & ~np.isnan(self.values)
+
+
+def question_scores(
+    nuggets: NuggetSet, dimension: str, official: Official, progress: Progress = silent
+) -> QuestionScores:
+    """Return the scores of all runs on the questions that have one."""
+    values = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
+    ids = [*nuggets.key.questions]
+    question_indices = np.flatnonzero(~np.isnan(values.scores).all(axis=0)).tolist()
+    if not question_indices:
+        raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
+    selected = replace(
+        nuggets, key=make_key(nuggets.key.questions[ids[at]] for at in question_indices)
+    )
+    answered = np.array(
+        [[bool(r.responses(ids[at])) for at in question_indices] for r in selected.runs.values()]
+    )
+    is_judged = values.known[:, question_indices]
+    judged_questions = (is_judged & answered).any(axis=0)
+    has_score = is_judged & (answered | judged_questions)
+    scores = np.where(has_score, values.scores[:, question_indices], np.nan)
+    return QuestionScores(selected, dimension, official, scores, answered)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedScores:
+    """Runs x questions: scores from judgements alone, and whether these tell them."""
+
+    scores: Floats
+    """NaN where a question has no such score."""
+    known: Flags
+
+
+def judged_scores(
+    nuggets: NuggetSet,
+    judgements: Judgements,
+    dimension: str,
+    official: Official,
+    progress: Progress = silent,
+) -> JudgedScores:
+    """Return the scores of all answers by some judgements, without guesses."""
+    judged_set = replace(nuggets, judgements=judgements)
+    done = score_nuggets(judged_set, official, guess=False, progress=progress)
+    score = "F" if dimension == "f" else dimension
+    ids = [*nuggets.key.questions]
+    shape = len(done.scored), len(ids)
+    scores, is_judged = np.full(shape, np.nan), np.zeros(shape, np.bool_)
+    for k, scored_run in enumerate(done.scored):
+        by_question = scored_run.by_question(score)
+        scores[k] = [by_question.get(id, np.nan) for id in ids]
+        is_judged[k] = [scored_run.decided[id].whole for id in ids]
+    return JudgedScores(scores, is_judged)
+
+
+def sample_of_questions(
+    scores: QuestionScores, judges: Sequence[JudgeValues], draws: Sequence[Draw] | None = None
+) -> Sample:
+    """Return the sample of a nugget set; judges have values of all runs and questions."""
+    name, units = scores.nuggets.name, tuple(scores.nuggets.key.questions)
+    grouping = UnitGrouping(units, np.arange(len(units)), UNIT)
+    y, design, notes = apply_draws(name, scores.values, grouping, draws)
+    shape = *y.shape, len(judges)
+    judge_values = (
+        np.stack([judge.values for judge in judges], axis=2) if judges else np.zeros(shape)
+    )
+    has_label = ~np.isnan(y)
+    return Sample(
+        name=name,
+        dimension=scores.dimension,
+        systems=tuple(scores.nuggets.runs),
+        units=units,
+        unit=UNIT,
+        y=y,
+        x=np.where(has_label[:, :, None], judge_values, 0.0),
+        every=judge_values,
+        present=np.ones(y.shape, np.bool_),
+        judges=tuple(judge.name for judge in judges),
+        design=design,
+        scale=LabelScale(0.0, 1.0),
+        labels=has_label.sum(axis=1),
+        notes=tuple(notes),
+        draws=tuple(draws or ()),
+    )
+
+
+def draws_of_questions(
+    nuggets: NuggetSet, scores: QuestionScores, draws: Sequence[Draw] | None
+) -> Sequence[Draw] | None:
+    """Return draws of questions that have a score; refuse those of what is no question."""
+    for draw in draws or ():
+        if draw.unit not in nuggets.key.questions:
+            reason = f"{nuggets.name} has no such question"
+            raise InputError(f"a draw of {quoted(draw.unit)}: {reason}")
+        if wrong := draw_problem(draw):
+            raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
+    return draws and [draw for draw in draws if draw.unit in scores.nuggets.key.questions]
+
+
+def read_question_draws(nuggets: NuggetSet, path: GivenPath) -> tuple[Draw, ...]:
+    """Return the draws of a file; a question may stand there as a segment or as a group."""
+    reading, questions = Reading(lister=""), nuggets.key.questions
+    draws = check_set_draws(read_draws(Path(path), reading), questions, questions, reading)
+    reading.check()
+    return draws
+
+
+WORDS = "words"
+
+
+def question_judges(
+    scores: QuestionScores, judges: Sequence[object] = (), progress: Progress = silent
+) -> list[JudgeValues]:
+    """Return the values of judges; by default of the models that judged the set, else of words."""
+    models = models_of(scores.nuggets)
+    names = [str(judge) for judge in judges] or [*models] or [WORDS]
+    check_names(names)
+    judge_values = [_values(scores, name, models, progress) for name in names]
+    return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
+
+
+def models_of(nuggets: NuggetSet) -> dict[str, str]:
+    """Return the models that judged a set: their names as they are shown and as files have them."""
+    return {name or UNNAMED: name for name in nuggets.judgements.of_models}
+
+
+def _values(
+    scores: QuestionScores, name: str, models: dict[str, str], progress: Progress
+) -> JudgeValues:
+    if name in models:
+        return _model(scores, name, models[name], progress)
+    if name == WORDS:
+        return _words(scores)
+    if name.partition(":")[0].strip() in classifiers:
+        return _classifier(scores, name, progress)
+    expected = ", ".join([*models, WORDS, *classifiers])
+    raise InputError(
+        f"{scores.nuggets.name} has no judge {quoted(name)}: expected one of {expected}"
+    )
+
+
+def _model(scores: QuestionScores, label: str, name: str, progress: Progress) -> JudgeValues:
+    """Return the scores by a model's labels; NaN where it did not label all pairs."""
+    judgements = scores.nuggets.judgements
+    rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
+    labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
+    model_scores = judged_scores(scores.nuggets, labels, scores.dimension, scores.how, progress)
+    return JudgeValues(
+        label, np.where(model_scores.known, model_scores.scores, np.nan), 0, f"judge:{label}"
+    )
+
+
+def _words(scores: QuestionScores) -> JudgeValues:
+    runs = scores.nuggets.runs.values()
+    plain = Pourpre(beta=scores.how.beta, weights=scores.how.weights)
+    pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
+    pool = make_pool(scores.nuggets.key, runs)
+    tables = []
+    for at, question in enumerate(pool.questions):  # all runs at once: words are cut but once
+        texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
+        tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
+    values = _mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
+    signature = f"{WORDS}:{pourpre.signature}|key={scores.nuggets.key.digest}"
+    return JudgeValues(WORDS, values, 0, signature)
+
+
+def _classifier(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
+    """Return the expected scores of guesses that are made without judgements of the set."""
+    classifier = parse_classifier(name)
+    unjudged_set = replace(scores.nuggets, judgements=Judgements(()))
+    predictions = predict_support(
+        unjudged_set, progress, classifier=classifier, strict=scores.how.strict
+    )
+    cells = np.asarray(predictions.probabilities, np.float64)
+    if scores.dimension == "f":
+        values = pool_stats(predictions.pool, cells, scores.how).f(scores.how.beta)
+    else:
+        values = _mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
+    order = [predictions.pool.runs.index(tag) for tag in scores.nuggets.runs]
+    signed = f"classifier:{classifier},judgements=none|karat={__version__}"
+    return JudgeValues(name, values[order], 0, signed)
+
+
+def _nugget_weights(pool: Pool, scores: QuestionScores) -> Floats:
+    """Return the weight of each nugget in the score, one question after the other."""
+    if scores.dimension == "f":
+        return np.concatenate([nugget_weights(q, scores.how.weights) for q in pool.questions])
+    vital = np.concatenate([question.is_vital for question in pool.questions])
+    return np.where(vital, 1.0, OKAY_WEIGHTS[scores.dimension])
+
+
+def _mean(pool: Pool, cells: Floats, weight: Floats) -> Floats:
+    """Return runs x questions: the weighted mean of the best values; 0 without a response."""
+    best = np.nan_to_num(pool.answers(cells))
+    sums = sum_groups(best * weight, pool.nugget_starts)
+    means: Floats = sums / sum_groups(weight[None], pool.nugget_starts)
+    return means
+
+
+NUGGETEER = "nuggeteer"
+_INTERVALS = {"f": "macro", "A": "share"}
+"""Scores that Nuggeteer has intervals of."""
+_FREEDOM = 1_000
+"""Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
+
+
+def nuggeteer_runs(scores: QuestionScores) -> list[str]:
+    """Return the runs that Nuggeteer's intervals are better for."""
+    if scores.dimension not in _INTERVALS:
+        return []
+    better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
+    return [tag for tag, yes in zip(scores.nuggets.runs, better.tolist(), strict=True) if yes]
+
+
+class NuggeteerIntervals(NamedTuple):
+    """Nuggeteer's intervals of the runs that they are taken for."""
+
+    ends: dict[str, ScoreInterval]
+    signature: str
+    notes: tuple[str, ...]
+    """Sentences on what the guesses rest on."""
+
+
+def nuggeteer_intervals(
+    scores: QuestionScores, general: bool, progress: Progress = silent
+) -> NuggeteerIntervals | None:
+    """Return the intervals of `score_nuggets`; if `general`, for new questions.
+
+    None if they are taken for no run.
+    """
+    tags = nuggeteer_runs(scores)
+    if not tags:
+        return None
+    scoring = score_nuggets(scores.nuggets, scores.how, general=general, progress=progress)
+    interval_name = _INTERVALS[scores.dimension]
+    interval_by_run = {
+        interval.run.tag: getattr(interval.intervals, interval_name, None)
+        for interval in scoring.scored
+    }
+    ends = {tag: interval for tag in tags if (interval := interval_by_run[tag]) is not None}
+    return (
+        NuggeteerIntervals(ends, scoring.signature, tuple(scoring.about_guesses)) if ends else None
+    )
+
+
+def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -> EstimateRow:
+    """Return the row of a run by Nuggeteer's interval; people alone need ten judged questions."""
+    system = sample.systems.index(tag)
+    labels = len(sample.labelled(system))
+    alone = MeanInterval(nan, nan, nan, nan)
+    if labels >= MIN_LABELS:
+        alone = estimate_system(sample, system, None, finite).interval
+    score = min(max(ends.score, ends.low), ends.high)
+    ratio = ends.width / alone.width if alone.width > 0 else nan
+    return EstimateRow(
+        *(tag, *alone[:3], score, ends.low, ends.high, ratio),
+        *(labels, len(sample.units), NUGGETEER, None, nan, nan, nan),
+    )
+
+
+def difference_of_rows(
+    rows: Mapping[str, EstimateRow], system: str, other: str
+) -> EstimatedDifference:
+    """Return the difference of two scores by their intervals (Zou and Donner 2008).
+
+    Errors are taken as independent, which makes the interval rather too wide.
+    """
+    a, b = rows[system], rows[other]
+    delta = a.estimate - b.estimate
+    below = _root(a.estimate - a.low, b.high - b.estimate)
+    above = _root(a.high - a.estimate, b.estimate - b.low)
+    labels, units = min(a.labels, b.labels), min(a.units, b.units)
+    if below == above == 0:
+        return EstimatedDifference(PointEstimate(delta, 0.0), NUGGETEER, labels, units)
+    error = (below if delta > 0 else above) / student_quantile(ALPHA / 2, _FREEDOM)
+    intervals = ScaledIntervals(delta, error, below, above, _FREEDOM)
+    return EstimatedDifference(intervals, NUGGETEER, labels, units)
+
+
+def _root(x: float, y: float) -> float:
+    return sqrt(x * x + y * y)
+
+
+def estimate_nuggets(
+    nuggets: NuggetSet,
+    dimension: str | None = None,
+    judges: Sequence[object] = (),
+    exclude: Sequence[str] = (),
+    *,
+    population: str = "set",
+    unit: str = "auto",
+    correction: str = "holm",
+    draws: Sequence[Draw] | None = None,
+    baseline: str | None = None,
+    next: int = 0,
+    seed: int = SEED,
+    official: Official | None = None,
+    progress: Progress = silent,
+) -> Estimate:
+    """Estimate the scores that runs would have if people judged them on all questions.
+
+    Args:
+        nuggets: a set with runs and judgements of some questions.
+        dimension: `f`, the official F, by default; or the shares of nuggets `A`, `V` and `W`.
+        judges: models that judged the set, `words`, or classifiers; by default the models that
+            judged it, else `words`.
+        exclude: runs to leave out; their judgements still teach the classifier.
+        population: `set` for the questions of the set, `new` for new questions like these.
+        unit: `auto`: the unit is the question.
+        correction: correction of differences, p and intervals, for the number of comparisons:
+            none, holm or bh.
+        draws: how questions were drawn; by default at random.
+        baseline: run to compare the others with; by default the one with the best estimate.
+        next: number of questions to draw for judging next.
+        seed: seed of the random numbers of that draw.
+        official: settings of the official score.
+        progress: function that is called with the progress.
+    """
+    official = official or Official()
+    if unit != "auto":
+        raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
+    selected = _kept(nuggets, exclude)
+    if baseline is not None:
+        selected.run(baseline)
+    scores = question_scores(selected, _dimension(selected, dimension), official, progress)
+    values = question_judges(scores, judges, progress)
+    sample = sample_of_questions(scores, values, draws_of_questions(nuggets, scores, draws))
+    base_settings = {
+        "population": population,
+        "correction": correction,
+        "dimension": scores.dimension,
+    }
+    settings: dict[str, Any] = {
+        **base_settings,
+        "judges": sample.judges,
+        "seed": seed,
+        **_scores(scores),
+    }
+    worths = [(judge.missing, judge.signature) for judge in values]
+    guessed = nuggeteer_intervals(scores, population == "new", progress)
+    if guessed is None:
+        estimate = estimate_sample(sample, worths, baseline, next, settings)
+        return replace(estimate, notes=(*estimate.notes, *_why_not(scores)))
+    left = _with_estimates(sample, guessed)
+    by_sample = estimate_sample(left, worths, None, next, settings) if left else None
+    return _joined(sample, left, by_sample, guessed, baseline, next, settings)
+
+
+def _kept(nuggets: NuggetSet, exclude: Sequence[str]) -> NuggetSet:
+    if not nuggets.runs:
+        raise InputError(f"{nuggets.name} comes without runs: there is nothing to estimate")
+    for tag in exclude:
+        nuggets.run(tag)
+    selected = nuggets.select(*(tag for tag in nuggets.runs if tag not in exclude))
+    if not selected.runs:
+        raise InputError(f"{nuggets.name}: all runs are left out: leave out fewer")
+    return selected
+
+
+def _dimension(nuggets: NuggetSet, dimension: str | None) -> str:
+    """Return the score that is asked for; by default F, or A where no question has an F."""
+    if dimension is None:
+        return "f" if any(q.vital for q in nuggets.key.questions.values()) else "A"
+    if dimension not in MEASURES:
+        expected = ", ".join(MEASURES)
+        raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
+    return dimension
+
+
+def _scores(scores: QuestionScores) -> dict[str, object]:
+    """Return the settings of scores that change the numbers."""
+    ties = scores.nuggets.judgements.ties
+    settings: dict[str, object] = {"score": str(scores.how)} if scores.dimension == "f" else {}
+    return settings if ties == HALF else {**settings, "ties": ties}
+
+
+def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
+    """Return the sample of the other runs; None if none of them has enough labels."""
+    is_estimated = np.array([tag not in guessed.ends for tag in sample.systems])
+    enough = (sample.known.sum(axis=1) >= MIN_LABELS) & is_estimated
+    return sample.select(np.flatnonzero(is_estimated)) if enough.any() else None
+
+
+def _joined(
+    sample: Sample,
+    left: Sample | None,
+    by_sample: Estimate | None,
+    guessed: NuggeteerIntervals,
+    baseline: str | None,
+    next: int,
+    settings: Mapping[str, Any],
+) -> Estimate:
+    """Return the estimate in which Nuggeteer's intervals stand for some runs."""
+    finite = settings["population"] == "set"
+    rows = {row.system: row for row in by_sample.rows} if by_sample else {}
+    rows |= {
+        tag: nuggeteer_row(sample, tag, interval, finite) for tag, interval in guessed.ends.items()
+    }
+    if baseline is not None and baseline not in rows:
+        reason = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
+        raise InputError(f"{reason}: name another")
+    ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
+    find = _find(left, rows, finite)
+    compared = differences(ordered, find, baseline, settings["correction"])
+    methods = {tag: NUGGETEER if tag in guessed.ends else ESTIMATE for tag in rows}
+    short_runs = [tag for tag in sample.systems if tag not in rows] if by_sample is None else []
+    base = by_sample or _without_estimates(sample, short_runs, next, settings)
+    return replace(
+        base,
+        rows=ordered,
+        differences=compared,
+        methods=methods,
+        notes=(*base.notes, *_which(methods), *guessed.notes),
+        settings={**base.settings, NUGGETEER: guessed.signature},
+        data=sample.digest,
+    )
+
+
+def _without_estimates(
+    sample: Sample, short_runs: Sequence[str], next: int, settings: Mapping[str, Any]
+) -> Estimate:
+    """Return an estimate without rows, where Nuggeteer alone has intervals; no judge is used."""
+    out = f"Left out, with fewer than {MIN_LABELS} judged questions: {', '.join(short_runs)}."
+    planned = plan_units(sample, None, next, settings["seed"]) if next else ()
+    return Estimate(
+        name=sample.name,
+        dimension=sample.dimension,
+        rows=(),
+        differences=(),
+        judges=(),
+        planned=planned,
+        unit=UNIT,
+        better="higher",
+        ends=(0.0, 1.0),
+        settings={**settings, "judges": ()},
+        notes=(out,) if short_runs else (),
+        draws=plan_draws(sample, planned) if planned else (),
+    )
+
+
+def _find(left: Sample | None, rows: Mapping[str, EstimateRow], finite: bool) -> FindDifference:
+    """Return what compares two runs: by common labels where both have estimates from them."""
+    by_labels = sample_differences(left, predict(left), finite) if left else None
+
+    def find(system: str, other: str) -> EstimatedDifference | None:
+        if by_labels and NUGGETEER not in (rows[system].form, rows[other].form):
+            return by_labels(system, other)
+        return difference_of_rows(rows, system, other)
+
+    return find
+
+
+def _which(methods: Mapping[str, str]) -> Iterator[str]:
+    """Say which method is taken for which runs, and why."""
+    by_nuggeteer = [tag for tag, method in methods.items() if method == NUGGETEER]
+    yield (
+        f"Nuggeteer's intervals for {_some(by_nuggeteer, len(methods))}: other runs were judged on "
+        "the questions that these were not judged on, so a classifier guesses what is not judged, "
+        "and its errors on judged runs make the interval."
+    )
+    if len(by_nuggeteer) < len(methods):
+        by_estimate = [tag for tag, method in methods.items() if method == ESTIMATE]
+        yield (
+            f"Estimates from judged questions and judges for {_some(by_estimate, len(methods))}: "
+            f"they are judged whole, or on an unjudged question fewer than {FEWEST_RUNS} other "
+            "runs were judged, or far fewer than on judged ones."
+        )
+
+
+def _some(tags: Sequence[str], total: int) -> str:
+    if len(tags) == total:
+        return f"all {total:,} runs" if total > 1 else tags[0]
+    names = ", ".join(tags[:5]) + (", …" if len(tags) > 5 else "")
+    return f"{len(tags):,} of {total:,} runs ({names})"
+
+
+def _why_not(scores: QuestionScores) -> Iterator[str]:
+    """Say why Nuggeteer's intervals are not taken, where something is left to judge."""
+    if (scores.answered & ~scores.judged).any():
+        yield (
+            "Scores are estimated from judged questions and judges. Nuggeteer's intervals are not "
+            "used: they need other runs that were judged on the questions that are not judged here."
+        )

@@ -1,1 +1,0 @@
-"""Estimates of runs' scores from few judged questions: samples, judges, and Nuggeteer beside."""

@@ -1,0 +1,377 @@
+"""TREC's text formats: fields between blanks or tabs, the last one free text to the end of line.
+
+    key.txt      QID NUGGET vital|okay DESCRIPTION
+    runs/*.txt   QID TAG DOCID RESPONSE
+    judged.txt   QID TAG ITEM DOCID RESPONSE        part 1: what was judged
+                 QID TAG ITEM NUGGET                part 2: the response carries the nugget
+
+What TREC's files cannot say is written so: `vital/6` for a nugget that six assessors called vital,
+`QID NUGGET also WORDS` for a further description (after the nugget's own line), `QID - question
+WORDS` for the question itself, `-` where there is no document or tag; and in part 2 `NUGGET=0.5`
+for a response that carries the nugget in part, `NUGGET=0` for one that does not, `NUGGET=?` for
+one that nobody judged.
+
+Assessors credit one response of a system with a nugget, so silence means two things: if no response
+of the system has the nugget, all of them were judged not to carry it; if one has it, nothing is
+known of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from karat.errors import InputError, OutputError, quoted, short
+from karat.evalset.conversion import NamedFile
+from karat.evalset.formats.directory import file_name, text_files
+from karat.evalset.reading import FileLocation, parse_number, read_lines
+from karat.nuggets.sets.judgements import SUPPORT, JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Response, Run, normal
+from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
+
+KEY, RUNS, JUDGED = "key.txt", "runs", "judged.txt"
+NOTHING = "-"
+_Row = tuple[FileLocation, tuple[str | None, ...]]
+_IMPORTANCE = re.compile(r"(vital|okay)(?:/([0-9]{1,9}))?", re.IGNORECASE)
+_FIELD = r"([^ \t]+)"
+_GAP = r"[ \t]+"
+_TEXT = r"(?:[ \t](.*))?"  # one blank only: what follows belongs to the text
+_LINES = {
+    n: re.compile(_GAP.join([_FIELD] * n) + _TEXT, re.DOTALL)  # a text may hold odd line ends
+    for n in (3, 4)
+}
+
+
+def is_importance(field: str) -> bool:
+    """Return whether a third field is one of a key."""
+    return bool(_IMPORTANCE.fullmatch(field)) or field in ("also", "question")
+
+
+def read_folder(path: Path, draft: NuggetDraft) -> None:
+    """A folder with key.txt and, if they are there, runs/ and judged.txt."""
+    read_key(path / KEY, draft)
+    files = text_files(path / RUNS, draft.reading)
+    for file in files:
+        read_runs(file, draft)
+    if (path / JUDGED).exists():
+        requested_parts = draft.take
+        if files:  # part 1 repeats the runs
+            draft.take = tuple(part for part in requested_parts if part != "runs")
+        read_judgements(path / JUDGED, draft)
+        draft.take = requested_parts
+
+
+def _rows(path: Path, fields: int, expected: str, draft: NuggetDraft) -> Iterator[_Row]:
+    for place, line in draft.reading.numbered(read_lines(path), path):
+        if match := _LINES[fields].fullmatch(line):
+            yield place, match.groups()
+        elif line.strip(" \t"):
+            draft.problem(place, f"found {len(line.split())} fields, expected {expected}")
+
+
+# ------------------------------------------------------------------------------------ the key
+
+
+def read_key(path: Path, draft: NuggetDraft) -> None:
+    """A key."""
+    for place, row in _rows(path, 3, "QID NUGGET vital|okay DESCRIPTION", draft):
+        question, id, importance, text = (field or "" for field in row)
+        if importance == "question":
+            if text or question not in draft.questions:
+                draft.question(question, place, text)
+        elif importance == "also":
+            draft.also(question, id, text, place)
+        elif match := _IMPORTANCE.fullmatch(importance):
+            if question not in draft.questions:
+                draft.question(question, place)
+            votes = None if match[2] is None else int(match[2])
+            draft.nugget(question, Nugget(id, (text,), match[1].lower() == "vital", votes), place)
+        else:
+            draft.problem(place, f"found {quoted(importance)}, expected vital or okay")
+
+
+def key_lines(key: NuggetKey) -> Iterator[str]:
+    """Yield the lines of a key."""
+    for question in key.questions.values():
+        if question.text:
+            yield _line((question.id, NOTHING, "question"), question.text)
+        for nugget in question.nuggets:
+            votes = "" if nugget.votes is None else f"/{nugget.votes}"
+            first, *further = nugget.descriptions
+            yield _line((question.id, nugget.id, nugget.importance + votes), first)
+            for text in further:
+                yield _line((question.id, nugget.id, "also"), text)
+
+
+# ----------------------------------------------------------------------------------- the runs
+
+
+def read_runs(path: Path, draft: NuggetDraft) -> None:
+    """The responses of one run or several, in the order of the lines."""
+    for place, row in _rows(path, 3, "QID TAG DOCID RESPONSE", draft):
+        question, tag, document, text = row
+        if text is None:
+            draft.problem(place, "found 3 fields, expected QID TAG DOCID RESPONSE")
+        else:
+            draft.response(tag or "", question or "", Response(text, _given(document)), place)
+
+
+def run_lines(run: Run) -> Iterator[str]:
+    """Yield the lines of a run."""
+    for question, responses in run.answers.items():
+        for response in responses:
+            yield _line((question, run.tag, response.document or NOTHING), response.text)
+
+
+def _given(field: str | None) -> str:
+    return "" if field in (None, NOTHING) else str(field)
+
+
+# ----------------------------------------------------------------------------- the judgements
+
+
+class _Answer:
+    """One system's answer to one question: its items, and what was said of each."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, tuple[FileLocation, str]] = {}
+        self.said: dict[tuple[str, str], list[tuple[FileLocation, float | None]]] = {}
+
+    def judged(self, nuggets: Iterable[str]) -> Iterator[tuple[FileLocation, str, str, float]]:
+        """Place, response, nugget and value: what was said, and what silence says."""
+        carried = {
+            n for (_, n), judgements in self.said.items() if any(value for _, value in judgements)
+        }
+        key_nuggets = list(nuggets)
+        unknown = dict.fromkeys(n for _, n in self.said if n not in key_nuggets)
+        for id, (first, text) in self.items.items():
+            for nugget in (*key_nuggets, *unknown):
+                for place, value in self.said.get((id, nugget), ()):
+                    if value is not None:
+                        yield place, text, nugget, value
+                if (
+                    (id, nugget) not in self.said
+                    and nugget not in carried
+                    and nugget in key_nuggets
+                ):
+                    yield first, text, nugget, 0.0
+
+
+def read_judgements(path: Path, draft: NuggetDraft) -> None:
+    """A judged file; the key must be in the draft already, for what silence says."""
+    answers: dict[tuple[str, str], _Answer] = {}
+    later: list[tuple[_Answer, str, str, str, FileLocation]] = []
+    for place, row in _rows(path, 4, "QID TAG ITEM DOCID RESPONSE, or QID TAG ITEM NUGGET", draft):
+        (question, tag, item, field), text = map(str, row[:4]), row[4]
+        answer = answers.setdefault((question, tag), _Answer())
+        if text is None or (not text.strip() and item in answer.items):
+            later.append((answer, question, item, field, place))
+        elif item in answer.items:
+            draft.problem(place, f"item {short(item)} again (first {answer.items[item][0]})")
+        else:
+            answer.items[item] = place, text
+            draft.response(tag, question, Response(text, _given(field)), place)
+    for entry in later:
+        _say(*entry, draft)
+    for (question, tag), answer in answers.items():
+        key_nuggets = draft.questions[question].nuggets if question in draft.questions else {}
+        for place, text, nugget, value in answer.judged(key_nuggets):
+            draft.judge(JudgedResponse(question, nugget, text, value, _given(tag)), place)
+
+
+def _say(
+    answer: _Answer, id: str, item: str, field: str, place: FileLocation, draft: NuggetDraft
+) -> None:
+    """A line of part 2."""
+    if item not in answer.items:
+        draft.problem(place, f"item {short(item)}, which no line of part 1 has")
+        return
+    key_nuggets = draft.questions[id].nuggets if id in draft.questions else {}
+    nugget, equals, raw_value = field.rpartition("=")
+    value: float | None = SUPPORT
+    if not equals or field in key_nuggets:
+        nugget = field
+    elif raw_value == "?":
+        value = None
+    elif (value := parse_number(raw_value)) is None:
+        draft.problem(place, f"found {quoted(field)}, expected NUGGET or NUGGET=0, 0.5, 1 or ?")
+        return
+    answer.said.setdefault((item, nugget), []).append((place, value))
+
+
+def judged_lines(judgements: Judgements, key: NuggetKey) -> Iterator[str]:
+    """Both parts; where judgements contradict each other, the value that counts is written.
+
+    The labels of models are left out.
+    """
+    answers: dict[tuple[str, str], dict[str, str]] = {}
+    for row in judgements.deciding:
+        texts = answers.setdefault((row.question, row.run or NOTHING), {})
+        texts.setdefault(normal(row.response), row.response)
+    for (question, tag), texts in answers.items():
+        for item, text in enumerate(texts.values(), 1):
+            yield _line((question, tag, str(item), NOTHING), text)
+    for (question, tag), texts in answers.items():
+        for nugget in key.questions[question].nuggets:
+            values = [judgements.known.get((question, nugget.id, text)) for text in texts]
+            silence = None if any(values) else 0.0
+            for item, value in enumerate(values, 1):
+                if value != silence:  # else silence says it
+                    suffix = "" if value == SUPPORT else "=?" if value is None else f"={value:g}"
+                    yield " ".join(_checked((question, tag, str(item), nugget.id + suffix))) + "\n"
+
+
+# --------------------------------------------------------------------------------- the folder
+
+
+def trec_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
+    """Yield the files of a folder that reads back; line ends in texts become blanks."""
+    yield KEY, key_lines(nuggets.key)
+    for file, run in {file_name(tag): run for tag, run in nuggets.runs.items()}.items():
+        yield f"{RUNS}/{file}", run_lines(run)
+    if nuggets.judgements.deciding:
+        yield JUDGED, judged_lines(nuggets.judgements, nuggets.key)
+
+
+def _line(fields: tuple[str, ...], text: str) -> str:
+    return " ".join((*_checked(fields), text.replace("\r", " ").replace("\n", " "))) + "\n"
+
+
+def _checked(fields: tuple[str, ...]) -> tuple[str, ...]:
+    for field in fields:
+        if not field or any(c in field for c in " \t\r\n"):
+            raise OutputError(
+                f"{quoted(field)} has white space, which TREC's files cannot hold in an id: choose "
+                "another format"
+            )
+    return fields
+
+
+IDS, UNITS, SUMMARIES, LABELS = "ids.txt", "SCUs.txt", "summaries", "labels"
+
+
+def read_units(path: Path, draft: NuggetDraft) -> None:
+    """A folder."""
+    ids = _Ids(read_lines(path / IDS), IDS)
+    counts = _read_key(path / UNITS, ids, draft)
+    for file in sorted((path / SUMMARIES).glob("*.summary")):
+        texts = _read_run(file, ids, draft)
+        labels = path / LABELS / f"{file.stem}.label"
+        if labels.exists():
+            _read_labels(labels, ids, counts, texts, draft)
+
+
+def read_summary(path: Path, draft: NuggetDraft) -> None:
+    """The summaries of one system: a run."""
+    _read_run(path, _ids_of(path, draft), draft)
+
+
+def read_label(path: Path, draft: NuggetDraft) -> None:
+    """The labels of one system, whose summaries stand in the folder beside."""
+    ids = _ids_of(path, draft)
+    summaries = path.parent.parent / SUMMARIES / f"{path.stem}.summary"
+    if not summaries.exists():
+        raise InputError(f"{path}: expected the summaries that were judged in {summaries}")
+    counts = [len(draft.questions[id].nuggets) if id in draft.questions else 0 for id in ids.ids]
+    _read_labels(path, ids, counts, ids.aligned(summaries), draft)
+
+
+class _Ids(NamedTuple):
+    """The questions in the order of the lines, and where that order comes from."""
+
+    ids: list[str]
+    source: str
+
+    def aligned(self, path: Path) -> list[str]:
+        """Return the lines of a file, one for each question."""
+        lines, count = read_lines(path), len(self.ids)
+        if len(lines) != count:
+            problem = f"found {len(lines):,} lines, expected {count:,}, as {self.source} has"
+            raise InputError(f"{path}: {problem}")
+        return lines
+
+
+def _ids_of(path: Path, draft: NuggetDraft) -> _Ids:
+    """Of the folder that a file stands in, or else of the key."""
+    ids_path = path.parent.parent / IDS
+    if ids_path.exists():
+        return _Ids(read_lines(ids_path), str(ids_path))
+    return _Ids([*draft.questions], "the key")
+
+
+def _read_key(path: Path, ids: _Ids, draft: NuggetDraft) -> list[int]:
+    """Take the questions and return how many units each has."""
+    lines = ids.aligned(path)
+    for (place, line), id in zip(draft.reading.numbered(lines, path), ids.ids, strict=True):
+        draft.question(id, place)
+        for i, text in enumerate(line.split("\t"), 1):
+            draft.nugget(id, Nugget(str(i), (text,)), place)
+    return [len(line.split("\t")) for line in lines]
+
+
+def _read_run(path: Path, ids: _Ids, draft: NuggetDraft) -> list[str]:
+    """Take the run of a file, named after it, and return its texts."""
+    texts = ids.aligned(path)
+    draft.run(path.stem, FileLocation(str(path), 1))
+    for (place, text), question in zip(draft.reading.numbered(texts, path), ids.ids, strict=True):
+        draft.response(path.stem, question, Response(text), place)
+    return texts
+
+
+def _read_labels(
+    path: Path, ids: _Ids, counts: list[int], texts: list[str], draft: NuggetDraft
+) -> None:
+    rows = zip(ids.ids, counts, texts, strict=True)
+    lines = draft.reading.numbered(ids.aligned(path), path)
+    for (place, line), (question, count, text) in zip(lines, rows, strict=True):
+        labels = line.split("\t")
+        if len(labels) != count or not {*labels} <= {"0", "1"}:
+            draft.problem(place, f"found {quoted(line)}, expected {count} labels 0 or 1")
+            continue
+        for i, label in enumerate(labels, 1):
+            draft.judge(JudgedResponse(question, str(i), text, float(label), path.stem), place)
+
+
+# ------------------------------------------------------------------------------------ writing
+
+
+def units_files(nuggets: NuggetSet) -> Iterator[NamedFile]:
+    """Yield the files of a folder; a run must be judged whole, or not at all."""
+    questions = nuggets.key.questions.values()
+    yield IDS, [f"{question.id}\n" for question in questions]
+    units = (
+        [_one_line(item.descriptions[0]) for item in question.nuggets] for question in questions
+    )
+    yield UNITS, ["\t".join(text.replace("\t", " ") for text in row) + "\n" for row in units]
+    for run in nuggets.runs.values():
+        if not run.tag or any(c in run.tag for c in "/\\\0"):
+            raise OutputError(f"run {quoted(run.tag)} cannot be the name of a file: rename it")
+        answers = ([_one_line(item.text) for item in run.responses(q.id)] for q in questions)
+        yield f"{SUMMARIES}/{run.tag}.summary", [" ".join(texts) + "\n" for texts in answers]
+        if labels := _labels(run, nuggets):
+            yield f"{LABELS}/{run.tag}.label", labels
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+def _labels(run: Run, nuggets: NuggetSet) -> list[str]:
+    """Return a line for each question; nothing if nothing of the run was judged."""
+    rows = {
+        id: [
+            nuggets.judgements.best(id, nugget.id, run.responses(id)) for nugget in question.nuggets
+        ]
+        for id, question in nuggets.key.questions.items()
+    }
+    silent = [question for question in rows if not run.responses(question)]
+    judged = [label for labels in rows.values() for label in labels if label is not None]
+    missing = [q for q, labels in rows.items() if None in labels and q not in silent]
+    if judged and missing:
+        raise OutputError(
+            f"run {short(run.tag)} was not judged on all nuggets of question {short(missing[0])}: "
+            "content units need every label; choose another format"
+        )
+    return ["\t".join(f"{bool(v):d}" for v in row) + "\n" for row in rows.values() if judged]

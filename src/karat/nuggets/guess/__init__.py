@@ -1,1 +1,0 @@
-"""Classifiers that guess which response carries which nugget."""

@@ -1,1 +1,0 @@
-"""The calibrated classifier: evidence in, probabilities out."""

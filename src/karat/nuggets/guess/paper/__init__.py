@@ -1,1 +1,0 @@
-"""The paper's classifier (Marton and Radul 2006)."""

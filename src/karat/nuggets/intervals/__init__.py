@@ -1,1 +1,0 @@
-"""Intervals of nugget scores: how far guesses may move a run's score."""

@@ -1,1 +1,0 @@
-"""Judging: which pairs an assessor is asked about first, and the log of the answers."""

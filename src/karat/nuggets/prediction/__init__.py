@@ -1,0 +1,1 @@
+"""Classifiers that predict which responses support which nuggets, and intervals of the scores."""

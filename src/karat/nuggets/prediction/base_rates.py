@@ -1,0 +1,201 @@
+"""The base rate of a set that nobody judged: random effects of sets, questions and runs.
+
+On a new set a classifier says yes too often or too seldom: on the set as a whole, on a question,
+and for a run. On the scale of logits these are shifts of its guesses p:
+
+    logit P(run r carries a nugget of question q) = logit p + s + u_q + v_r
+    s ~ N(0, Q),    u_q ~ N(0, Q),    v_r ~ N(0, R)
+
+Q and R are learned on judged sets. Few sets cannot tell how much sets differ (two have one degree
+of freedom). The prior is that a set differs as much as a question does: what is known of the base
+rate of a new set is worth one judged question (a unit-information prior). The mean shift of the
+guesses of one run on m questions has the variance
+
+    S + Q / m + R + D / I,    I = sum of p (1 - p),    S = Q without judgements,
+
+where D is the dispersion of single pairs (1 if they are independent). An interval is the score with
+all guesses shifted by t times the root of that, down and up; t is Student's, its degrees of freedom
+those of all terms together (Welch and Satterthwaite).
+
+Judged pairs tell s, even where they are too few to learn a classifier or to measure its errors. The
+mean and the variance S of s are then those of
+
+    sum over questions of  w_q sum of (y - p at s)  =  s / Q,    1 / S = 1 / Q + sum of w_q i_q
+
+with i_q the sum of p (1 - p) over the judged pairs of a question, and w_q such that each question
+counts by 1 / (D / i_q + Q), all of them together by 1 / (1 / sum + R / judged runs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import inf, sqrt
+from typing import NamedTuple
+
+from karat.arithmetic import logit, sigmoid
+from karat.arrays import Flags, Floats, Ints, np
+from karat.nuggets.prediction.intervals import NOISE, RunIntervals, ScoreInterval, welch_freedom
+from karat.nuggets.scores.decisions import AnswerDecisions
+from karat.nuggets.scores.official import (
+    Official,
+    RunAnswers,
+    jackknife_pseudo_values,
+    nugget_weights,
+    run_answers,
+)
+from karat.nuggets.sets.keys_and_runs import Question, Run
+from karat.stats.distributions import student_quantile
+
+_FARTHEST = 20.0  # a shift that makes anything sure
+_STEPS = 60
+_LEVEL = 0.95
+
+
+class ShiftVariances(NamedTuple):
+    """Variances of shifts."""
+
+    question: float
+    """Q, of a question, and without judgements of a set."""
+    run: float
+    """R, of a run."""
+    dispersion: float
+    """D, of single pairs, beside that of independent ones."""
+    questions: float
+    """The degrees of freedom of Q."""
+    runs: float
+    """The degrees of freedom of R."""
+
+
+PRIOR_SPREAD = ShiftVariances(0.45, 0.038, 1.3, 37, 61)
+"""Learned on REALSumm and TREC RAG 2024 together (`experiments/nuggets_base_rates.py`)."""
+
+
+class SetShift(NamedTuple):
+    """The shift s of a set, as far as it is known."""
+
+    mean: float
+    variance: float
+    """S."""
+
+
+def learn_shift(
+    logits: Floats, yes: Flags, question: Ints, run: Ints, spread: ShiftVariances
+) -> SetShift:
+    """Learn the shift of a set from its judged pairs; without any, it is the prior's.
+
+    `question` and `run` say of which ones the pairs are.
+    """
+    if not len(logits):
+        return SetShift(0.0, spread.question)
+    p = sigmoid(logits)
+    information = np.bincount(question, p * (1 - p))
+    weight = 1 / (spread.dispersion + information * spread.question)
+    precision = float((weight * information).sum())
+    weight /= 1 + precision * spread.run / len(np.unique(run))
+    variance = 1 / (1 / spread.question + float((weight * information).sum()))
+    return SetShift(_solve(logits, yes, weight[question], spread.question), variance)
+
+
+def _solve(logits: Floats, yes: Flags, weight: Floats, variance: float) -> float:
+    """The s with sum of weight (yes - p at s) = s / variance, by bisection: the left side falls."""
+    low, high = -_FARTHEST, _FARTHEST
+    for _ in range(_STEPS):
+        s = (low + high) / 2
+        excess = float((weight * (yes - sigmoid(logits + s))).sum()) - s / variance
+        low, high = (s, high) if excess > 0 else (low, s)
+    return (low + high) / 2
+
+
+def reach(
+    set_shift: SetShift, spread: ShiftVariances, questions: float, information: float
+) -> float:
+    """Return how far the guesses of a run may be shifted either way; 0 where nothing is guessed.
+
+    `questions` is m and `information` I; both infinite for scores on questions in general.
+    """
+    if not questions or not information:
+        return 0.0
+    common, single = (
+        set_shift.variance + spread.question / questions,
+        spread.dispersion / information,
+    )
+    parts = [(common, spread.questions), (spread.run, spread.runs), (single, np.inf)]
+    t = student_quantile((1 - _LEVEL) / 2, welch_freedom(parts))
+    return t * sqrt(sum(variance for variance, _ in parts))
+
+
+class PredictedRun(NamedTuple):
+    """A run, what was decided of it, and the chances of its pairs."""
+
+    questions: Sequence[Question]
+    run: Run
+    decided: Mapping[str, AnswerDecisions]
+    how: Official
+    chances: Mapping[str, Floats]
+    own: Mapping[str, Flags]
+    """The pairs that were judged in the run itself."""
+
+    def doubting(self) -> PredictedRun:
+        """Return the run with judgements that are not its own as guesses, if sure ones."""
+        decisions, chances = {}, {}
+        for id, answer in ((q.id, self.decided[q.id]) for q in self.questions):
+            likely = np.clip(answer.values, NOISE, 1 - NOISE)
+            decisions[id] = replace(answer, known=answer.known & self.own[id])
+            chances[id] = np.where(answer.known, likely, self.chances[id])
+        return self._replace(decided=decisions, chances=chances)
+
+    def at(self, shift: float) -> RunAnswers:
+        """Return the expected answers with all guesses shifted."""
+        moved = {id: sigmoid(logit(p) + shift) for id, p in self.chances.items()}
+        return run_answers(self.questions, self.run, self.decided, self.how, moved)[0]
+
+    def guessed(self, weighted: bool) -> tuple[float, float]:
+        """Return m and I, of all nuggets or of those with a weight; m counts parts of questions."""
+        worth, information = 0.0, 0.0
+        for question in self.questions:
+            answer = self.decided[question.id]
+            counts = nugget_weights(question, self.how.weights) > 0 if weighted else slice(None)
+            sure = np.where(answer.known, answer.values, self.chances[question.id])
+            p = sure.max(axis=0, initial=0.0)[counts]
+            open_ = (1 - answer.known).max(axis=0, initial=0)[counts] * (1 - p) > 0
+            if len(p):
+                worth += float(open_.mean())
+                information += float((p * (1 - p))[open_].sum())
+        return worth, information
+
+
+def shifted_intervals(
+    guessed: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
+) -> RunIntervals:
+    """Return intervals of A and F; of F None without questions enough that have one."""
+    run, beta = guessed.doubting(), guessed.how.beta
+    middle = run.at(set_shift.mean)
+
+    def interval(score: int, sample: Callable[[], Floats]) -> ScoreInterval:
+        """On these questions; or in general, where their choice counts, which holds that."""
+        intervals = []
+        for amount in (run.guessed(weighted=score > 0), (inf, inf))[: 1 + general]:
+            far = reach(set_shift, spread, *amount)
+            ends = (run.at(set_shift.mean - far), middle, run.at(set_shift.mean + far))
+            low, value, high = (answers.scores(beta)[score] for answers in ends)
+            intervals.append(ScoreInterval(value, low, high))
+        return intervals[0].joined(_sampled(intervals[1], sample())) if general else intervals[0]
+
+    share = interval(0, lambda: middle.share)
+    has_weight = middle.official.total > 0
+    if has_weight.sum() < 1 + general:
+        return RunIntervals(share, None, None)
+    macro = interval(1, lambda: middle.official.f(beta)[has_weight])
+    return RunIntervals(
+        share, macro, interval(2, lambda: jackknife_pseudo_values(middle.official, beta))
+    )
+
+
+def _sampled(ends: ScoreInterval, values: Floats) -> ScoreInterval:
+    """Return the interval where the choice of questions, whose scores are the values, counts."""
+    sampling = student_quantile(0.025, len(values) - 1) * sqrt(values.var(ddof=1) / len(values))
+    below, above = ends.score - ends.low, ends.high - ends.score
+    low = ends.score - sqrt(below * below + sampling * sampling)
+    high = ends.score + sqrt(above * above + sampling * sampling)
+    return ScoreInterval(ends.score, max(0.0, low), min(1.0, high))

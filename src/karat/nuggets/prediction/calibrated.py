@@ -1,0 +1,431 @@
+"""Logistic regression with a ridge, by Newton's method (iteratively reweighted least squares).
+
+    maximise  sum of log P(y | x) - (ridge / 2) |w - v|^2,    P(1 | x) = 1 / (1 + exp(-(b + w z)))
+
+where z is x less its mean, over its standard deviation; the intercept b is not held back. v is 0,
+or the weights of a model that was learned elsewhere and serves as a prior; z is then that model's,
+and of columns that it does not have their own. Each column may have a ridge of its own.
+
+In a mixed model every nugget g has a difficulty u_g of its own:
+
+    P(1 | x, g) = 1 / (1 + exp(-(b + w z + u_g))),    u_g ~ N(0, 1)
+    maximise  sum of log P(y | x, g) - (ridge / 2) |w - v|^2 - (1 / 2) sum of u_g^2
+
+Some nuggets are said in other words than the key's, by all who say them; others share their words
+with all answers. Without u_g a few such nuggets pull at the weights as hard as many responses do;
+with it the weights tell what makes one response carry a nugget that another does not, which is what
+ranks runs. Of a nugget that nobody was judged on, u_g is unknown. Its probabilities are those of
+the logit a + c (b + w z), with the a and c that are best on what was learned from when u_g is not
+used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from karat.arithmetic import product, sigmoid, solve_symmetric
+from karat.arrays import Flags, Floats, Ints, np
+from karat.errors import InputError
+from karat.nuggets.prediction.evidence import NAMES, UnjudgedEvidence, evidence
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.pool import AssessorAgreement, FoldedCells, Pool
+from karat.nuggets.prediction.thresholds import best_f_threshold
+from karat.nuggets.scores.words import StemIdf
+from karat.progress import Progress, silent
+
+RIDGE = 100.0
+_STEPS, _MIXED_STEPS = 30, 40
+_NEAR = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """Weights of standardised columns, and an intercept."""
+
+    centre: Floats
+    scale: Floats
+    weights: Floats
+    intercept: float
+    threshold: float = 0.5
+    """The bound that the probability of a yes exceeds."""
+
+    def logits(self, X: Floats) -> Floats:
+        """Return log P / (1 - P) of every row."""
+        z = X - self.centre
+        z *= self.weights / self.scale
+        return np.asarray(z.sum(axis=1) + self.intercept)
+
+    def probabilities(self, X: Floats) -> Floats:
+        """Return P(1 | x) of every row."""
+        return sigmoid(self.logits(X))
+
+    def columns(self, X: Floats) -> Floats:
+        """Return an intercept, and the columns as the model weighs them."""
+        return np.concatenate([np.ones((len(X), 1)), (X - self.centre) / self.scale], axis=1)
+
+
+def fit_logistic(
+    X: Floats,
+    yes: Flags,
+    ridge: float | Floats = RIDGE,
+    prior: Logistic | None = None,
+    nugget: Ints | None = None,
+) -> Logistic:
+    """Fit the weights; columns that never vary have none, or the prior's.
+
+    With `nugget`, the nugget of each row, beside the difficulties of the nuggets; the weights are
+    scaled to be used without these.
+    """
+    if not len(X):
+        raise InputError("no cell was judged: nothing can be learned; give judgements")
+    aim = _start(X, prior)
+    Z, v = aim.columns(X), np.append(aim.intercept, aim.weights)
+    hold = np.append(1e-6, np.broadcast_to(ridge, X.shape[1]))
+    if nugget is None:
+        w = _climb(Z, yes, hold, v)
+        return Logistic(aim.centre, aim.scale, w[1:], float(w[0]))
+    w = _climb_mixed(Z, yes, np.unique(nugget, return_inverse=True)[1].ravel(), hold, v)
+    line = fit_logistic(product(Z, w)[:, None], yes, 1e-3)
+    c = float(line.weights[0] / line.scale[0])
+    a = line.intercept - c * float(line.centre[0])
+    return Logistic(aim.centre, aim.scale, w[1:] * c, a + c * float(w[0]))
+
+
+def _start(X: Floats, prior: Logistic | None) -> Logistic:
+    """Return means and standard deviations (infinite where nothing varies), and the weights v."""
+    scale = X.std(axis=0)
+    scale, weights = np.where(scale > 1e-12, scale, np.inf), np.zeros(X.shape[1])
+    centre, prior_columns = X.mean(axis=0), slice(len(prior.weights) if prior else 0)
+    if prior:
+        centre[prior_columns], scale[prior_columns], weights[prior_columns] = (
+            prior.centre,
+            prior.scale,
+            prior.weights,
+        )
+    return Logistic(centre, scale, weights, prior.intercept if prior else 0.0)
+
+
+def _climb(Z: Floats, yes: Flags, hold: Floats, aim: Floats) -> Floats:
+    """Find the best w by Newton's method."""
+    w, V = aim, np.empty_like(Z)
+    for _ in range(_STEPS):
+        p = sigmoid(product(Z, w))
+        gradient = product(Z.T, yes - p) - hold * (w - aim)
+        np.multiply(Z, (p * (1 - p))[:, None], out=V)
+        step = solve_symmetric(product(V.T, Z) + np.diag(hold), gradient)
+        w = w + step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
+        if np.abs(step).max() < _NEAR:
+            break
+    return w
+
+
+def _climb_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats) -> Floats:
+    """Find the best w and u together; the curvature in u is diagonal, and eliminated."""
+    order = np.argsort(nugget, kind="stable")
+    Z, yes, nugget = Z[order], yes[order], nugget[order]
+    first = np.flatnonzero(np.diff(nugget, prepend=-1))
+    w, u = aim, np.zeros(len(first))
+    V = np.empty_like(Z)
+    for _ in range(_MIXED_STEPS):
+        p = sigmoid(product(Z, w) + u[nugget])
+        np.multiply(Z, (p * (1 - p))[:, None], out=V)
+        both = np.add.reduceat(V, first, axis=0)  # nuggets x columns
+        nugget_curvature = both[:, 0] + 1  # the first column is 1
+        slope = product(Z.T, yes - p) - hold * (w - aim)
+        slope_u = np.add.reduceat(yes - p, first) - u
+        shared = product((both / nugget_curvature[:, None]).T, both)
+        curvature = product(V.T, Z) + np.diag(hold) - shared
+        step = solve_symmetric(curvature, slope - product(both.T, slope_u / nugget_curvature))
+        step_u = (slope_u - product(both, step)) / nugget_curvature
+        largest = max(float(np.abs(step).max()), float(np.abs(step_u).max()))
+        w, u = (x + d * min(1.0, 5.0 / max(largest, 1e-300)) for x, d in ((w, step), (u, step_u)))
+        if largest < _NEAR:
+            break
+    return w
+
+
+_PRIOR = {"informative-near": 1.6, "informative-whole": 1.6, "paper-2": 0.35, "characters": 2.0}
+
+_WEIGHTS = np.array([_PRIOR.get(name, 0.0) for name in NAMES])
+
+PRIOR = Logistic(np.zeros(len(NAMES)), np.ones(len(NAMES)), _WEIGHTS, -2.9, 0.39)
+"""The model without judgements: four columns, rounded weights of a fit to REALSumm and
+TREC RAG 2024 together. On these two sets it has seen the answers; what it is worth elsewhere is
+measured by learning on one of them and testing on the other."""
+
+PRIOR_STRICT = replace(PRIOR, intercept=-3.0)
+"""The model of full support: the intercept of both sets together falls by 0.07, rounded up. Only
+TREC RAG 2024 has partial support, a twelfth of what is carried there; alone it falls by 0.2."""
+
+LIKENESS_RIDGE = 10.0
+"""Of the model with likeness, whose columns hold on any question: it needs less holding back."""
+
+PLACE_RIDGE = 1.0
+"""Of the place in the key: what it is worth differs from key to key, and is free to."""
+
+EXACT = 4_000
+"""Judged cells below which every fold has a model fitted without it."""
+
+
+def fit_calibrated(
+    X: Floats,
+    labels: Floats,
+    ridge: float | Floats = RIDGE,
+    prior: Logistic | None = None,
+    nugget: Ints | None = None,
+) -> Logistic:
+    """Learn from the judged rows, more than 0 is yes; the threshold has the best F on them.
+
+    With `nugget`, the nugget of each row, every nugget has a difficulty while it learns.
+    """
+    judged = ~np.isnan(labels)
+    yes, whose = labels[judged] > 0, None if nugget is None else nugget[judged]
+    logistic = fit_logistic(X[judged], yes, ridge, prior, whose)
+    threshold = best_f_threshold(logistic.probabilities(X[judged]), yes)
+    return replace(logistic, threshold=threshold)
+
+
+def fit_unjudged(
+    X: Floats, training_labels: Floats, unjudged: UnjudgedEvidence, prior: Logistic | None = None
+) -> tuple[Logistic, Floats]:
+    """Fit a model for questions that nobody was judged on; also return its rows of all cells.
+
+    A first model, of the descriptions and the place, tells which responses are listened to for the
+    echoes; the second one has these too. What was not seen is NaN.
+    """
+    nugget = unjudged.pool.cell_nugget
+    ridges = np.append(np.full(X.shape[1], RIDGE), PLACE_RIDGE)
+    placed = np.column_stack([X, unjudged.place])
+    first = fit_calibrated(placed, training_labels, ridges, prior, nugget)
+    both = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
+    return fit_calibrated(both, training_labels, np.append(ridges, RIDGE), prior, nugget), both
+
+
+def fit_with_likeness(
+    X: Floats,
+    training_labels: Floats,
+    fold: Ints,
+    likeness: Likeness,
+    prior: Logistic | None = None,
+) -> tuple[Logistic, Floats]:
+    """Fit a model where judgements of other folds on the same questions are evidence, too.
+
+    The prior is for the model of the description's evidence. The other one has no difficulties: the
+    rate of a nugget tells them.
+    """
+    plain = fit_calibrated(X, training_labels, RIDGE, prior, likeness.pool.cell_nugget)
+    columns = likeness.columns(training_labels, plain.probabilities(X), fold)
+    both = np.concatenate([X, columns], axis=1)
+    return fit_calibrated(both, training_labels, LIKENESS_RIDGE), both
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """Guesses about cells whose folds the classifier has not seen."""
+
+    probabilities: Floats
+    """Known judgements are 0 or 1."""
+    carried: Flags
+    known: Flags
+    agreement: AssessorAgreement
+    """The scores of runs are expected values: means of probabilities."""
+
+
+def cross_validate(
+    cells: FoldedCells,
+    X: Floats,
+    further: Likeness | UnjudgedEvidence | None = None,
+    prior: Logistic | None = None,
+    progress: Progress = silent,
+) -> CrossValidation:
+    """Leave each fold out, learn from the others, and ask about it.
+
+    With likeness as further evidence the judgements of other folds on the same questions count;
+    identical responses in other folds then decide. Without it, folds are whole questions.
+    """
+    further = further or UnjudgedEvidence(cells.pool)
+    chances, limits = np.zeros(len(cells.labels)), np.zeros(len(cells.labels))
+    total = len(np.unique(cells.fold))
+    for done, (k, train) in enumerate(cells.training()):
+        training_labels = np.where(train, cells.labels, np.nan)
+        if isinstance(further, Likeness):
+            model, columns = fit_with_likeness(X, training_labels, cells.fold, further, prior)
+        else:
+            model, columns = fit_unjudged(X, training_labels, further, prior)
+        test = cells.fold == k
+        chances[test], limits[test] = model.probabilities(columns[test]), model.threshold
+        progress(done + 1, total, "cross-validating")
+    carried, is_known = chances > limits, np.zeros(len(limits), dtype=np.bool_)
+    if isinstance(further, Likeness):
+        is_known = cells.known
+        chances, carried = (np.where(is_known, cells.elsewhere > 0, x) for x in (chances, carried))
+    return CrossValidation(chances, carried, is_known, cells.agreement(carried, chances))
+
+
+class HeldOutPredictions(NamedTuple):
+    """Guesses about every cell without its fold."""
+
+    model: Logistic
+    """Of all judged cells."""
+    probabilities: Floats
+    """Judgements of identical responses in other folds are 0 or 1."""
+    carried: Flags
+
+
+def hold_out(
+    cells: FoldedCells, X: Floats, near: Likeness, progress: Progress = silent
+) -> HeldOutPredictions:
+    """Ask about every cell a model without its fold."""
+    model, columns = fit_with_likeness(X, cells.labels, cells.fold, near)
+    if cells.judged.sum() < EXACT:
+        exact = cross_validate(cells, X, near, progress=progress)
+        return HeldOutPredictions(model, exact.probabilities, exact.carried)
+    held_out = without_folds(model, columns, cells, LIKENESS_RIDGE, progress)
+    return HeldOutPredictions(
+        model, *(np.where(cells.known, cells.elsewhere > 0, x) for x in held_out[1:])
+    )
+
+
+def without_folds(
+    model: Logistic, X: Floats, cells: FoldedCells, ridge: float, progress: Progress = silent
+) -> HeldOutPredictions:
+    """Return the guesses about all rows, each by the model without its fold, with its ridge."""
+    fold, start = cells.fold, np.append(model.intercept, model.weights)
+    judged = np.flatnonzero(cells.judged)
+    Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
+    p, shares = sigmoid(product(Z[judged], start)), {}
+    for k in np.unique(whose).tolist():  # what its cells add to gradient and curvature
+        in_fold = whose == k
+        rows, chance = Z[judged[in_fold]], p[in_fold]
+        curvature = product((rows * (chance * (1 - chance))[:, None]).T, rows)
+        shares[k] = product(rows.T, yes[in_fold] - chance), curvature
+    hold = np.diag([1e-6, *[ridge] * X.shape[1]])
+    total_curvature = hold + sum(curvature for _, curvature in shares.values())
+    held_out = HeldOutPredictions(model, np.zeros(len(X)), np.zeros(len(X), dtype=np.bool_))
+    kinds = np.unique(fold).tolist()
+    for done, k in enumerate(kinds, 1):
+        w, limit, in_fold = start, model.threshold, np.flatnonzero(fold == k)
+        if k in shares:
+            gradient, curvature = shares[k]
+            w = start - solve_symmetric(total_curvature - curvature, gradient)
+            in_other_folds = whose != k
+            limit = best_f_threshold(
+                sigmoid(product(Z[judged[in_other_folds]], w)), yes[in_other_folds]
+            )
+        held_out.probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
+        held_out.carried[in_fold] = held_out.probabilities[in_fold] > limit
+        progress(done, len(kinds), "leaving out")
+    return held_out
+
+
+SMALL = 20_000
+"""Responses of a set that are looked at together."""
+MOST = 1_000
+"""Responses to a question that are looked at together."""
+COMPARED = 250
+"""Judged responses that the others are compared with, where there are more."""
+FOLDS = 10
+"""Groups of judged runs that are guessed without themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionBatch:
+    """Responses that a classifier is asked about, what was judged of them, and the idf of words."""
+
+    pool: Pool
+    labels: Floats
+    idf: StemIdf
+
+    def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:
+        """Return the evidence about the cells of some responses."""
+        return evidence(pool, self.idf, progress)
+
+    @cached_property
+    def together(self) -> Ints:
+        """The responses that are looked at together: all, or those that are learned from."""
+        sizes = np.diff(self.pool.starts)
+        if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MOST:
+            return np.arange(len(self.pool.texts))
+        most = min(MOST, max(SMALL // max(len(sizes), 1), 20))
+        rows = (self.judged(question, most) for question in range(len(sizes)))
+        return np.concatenate([np.zeros(0, np.int64), *rows])
+
+    @cached_property
+    def cells(self) -> Ints:
+        """The cells that are looked at together."""
+        return self.pool.cells(self.together)
+
+    @cached_property
+    def seen(self) -> FoldedCells:
+        """The cells that are looked at together, in folds."""
+        pool, labels = self.pool.take(self.together), self.labels[self.cells]
+        return FoldedCells(pool, labels, run_folds(pool, labels))
+
+    def judged(self, question: int, most: int) -> Ints:
+        """Return judged responses to a question, at most so many, those that carry anything first.
+
+        They stand in their order.
+        """
+        table = self.pool.table(self.labels, question)
+        rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
+        carries = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
+        selected = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
+        return np.asarray(selected + self.pool.starts[question], dtype=np.int64)
+
+    def ask(
+        self, rows: Ints, model: Logistic, progress: Progress, plain: Logistic | None = None
+    ) -> Floats:
+        """Return the probabilities of the cells of some responses; of all other cells NaN.
+
+        With `plain`, the model of the description alone, likeness to judged responses counts.
+        """
+        pool = self.pool
+        _, index, inverse = np.unique(pool.same[rows], return_index=True, return_inverse=True)
+        distinct = rows[np.sort(index)]
+        probabilities, done = np.full(int(pool.cell_starts[-1]), np.nan), 0
+        question = pool.question[distinct]
+        groups = (
+            [distinct] if plain is None else [distinct[question == q] for q in np.unique(question)]
+        )
+        for group in groups:
+            for start in range(0, len(group), MOST):
+                batch = group[start : start + MOST]
+                probabilities[pool.cells(batch)] = self._chances(batch, model, plain)
+                done += len(batch)
+                progress(done, len(distinct), "asking the model")
+        first = rows[index][inverse.ravel()]
+        again = first != rows
+        probabilities[pool.cells(rows[again])] = probabilities[pool.cells(first[again])]
+        return probabilities
+
+    def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
+        """Return probabilities; with `plain`, of responses to one question beside judged ones."""
+        if plain is None:
+            return model.probabilities(self.evidence(self.pool.take(batch)))
+        judged_rows = self.judged(int(self.pool.question[batch[0]]), COMPARED)
+        pool = self.pool.take(np.concatenate([judged_rows, batch]))
+        known_labels = self.labels[self.pool.cells(judged_rows)]
+        X = self.evidence(pool)
+        labels = np.concatenate([known_labels, np.full(len(X) - len(known_labels), np.nan)])
+        fold = (np.arange(len(X)) >= len(known_labels)).astype(np.int64)
+        near = Likeness(pool, first=len(judged_rows)).columns(labels, plain.probabilities(X), fold)
+        return model.probabilities(np.concatenate([X, near], axis=1)[len(known_labels) :])
+
+
+def run_folds(pool: Pool, labels: Floats) -> Ints:
+    """Return judged runs in groups; responses that nobody judged, learned from all, are one more.
+
+    A run's own judgements are known when its other responses are guessed. Runs with responses that
+    were judged in part have groups of their own: their guesses count, and few of them share one, so
+    that most of what was judged is learned from.
+    """
+    counts = np.bincount(pool.cell_response, ~np.isnan(labels), len(pool.texts))
+    widths = np.bincount(pool.cell_response, minlength=len(pool.texts))
+    partly = np.unique(pool.run[(counts > 0) & (counts < widths)])
+    wholly = np.setdiff1d(pool.run[counts > 0], partly)
+    group = np.full(len(pool.runs), FOLDS, dtype=np.int64)
+    group[wholly] = np.arange(len(wholly)) % FOLDS
+    group[partly] = np.arange(len(partly)) % FOLDS + FOLDS + 1
+    return np.where(counts > 0, group[pool.run], FOLDS)[pool.cell_response]

@@ -1,0 +1,454 @@
+"""Intervals: how far a run's score may be from the official one, and why.
+
+Two things are uncertain. The questions are a sample: other ones would give another mean. And what
+was guessed may be wrong, by chance on single questions, or all in one direction for a whole run,
+because its way of writing suits the classifier or does not. The second is the larger part, does not
+go away with more questions, and a bootstrap over questions does not see it.
+
+Of judged runs whose cells were guessed without their own judgements we know the errors
+e = guessed - official of every run and question, and from those the mean error, the variance B of a
+run's own error, and the variance E of a question's error within a run. For a run with guessed
+scores a_1 … a_n on n questions out of a population of N,
+
+    score = mean a - mean e
+    variance = (B + E / N) (1 + 1 / runs) + (1 - n / N) var(a) / n.
+
+With N = n this is about the official score on these very questions (the paper's Figure 5), with N
+infinite about questions in general; then E is part of var(a), and adds nothing more. The interval
+is Student's, its degrees of freedom those of both terms together (Welch and Satterthwaite).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from typing import NamedTuple, TypeAlias
+
+from karat.arrays import Flags, Floats, Ints, np
+from karat.errors import InputError
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.scores.official import (
+    NuggetStats,
+    Official,
+    RunAnswers,
+    jackknife_pseudo_values,
+    pool_stats,
+)
+from karat.nuggets.sets.judgements import SUPPORT
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.progress import Progress, silent
+from karat.stats.distributions import student_quantile
+from karat.stats.paired_tests import paired_permutation
+from karat.stats.significance import UNDECIDED, verdict
+
+
+class ScoreErrors(NamedTuple):
+    """Errors of guessed scores of judged runs."""
+
+    bias: float
+    """The mean of guessed - official."""
+    between: float
+    """The variance of a run's own error (B)."""
+    within: float
+    """The variance of a question's error within a run (E)."""
+    runs: int
+
+    def chance(self, questions: int) -> float:
+        """The share of chance, (E / N) / (B + E / N), in the variance of a mean."""
+        by_chance = self.within / questions
+        return by_chance / (self.between + by_chance) if by_chance else 0.0
+
+    def split(self, chance: float) -> ScoreErrors:
+        """Errors of whole runs, of which a share is chance: they have but one question."""
+        run_variance, by_chance = self.between * (1 - chance), self.between * chance
+        return self._replace(between=run_variance, within=by_chance)
+
+    def scaled(self, guessed: float, doubtful: float, answered: float) -> ScoreErrors:
+        """The errors where only a share of pairs is guessed, and of questions is answered.
+
+        What is wrong with a run as a whole shrinks with the share that is in doubt, what is wrong
+        by chance with its root. `doubtful` is the share of guesses, and of what is nearly one.
+        """
+        wrong = doubtful * answered
+        between, within = self.between * (wrong * wrong), self.within * doubtful * answered
+        return ScoreErrors(self.bias * guessed * answered, between, within, self.runs)
+
+
+class ScoreInterval(NamedTuple):
+    """A score and the bounds of its interval."""
+
+    score: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """The distance of its bounds."""
+        return self.high - self.low
+
+    def around(self, score: float) -> ScoreInterval:
+        """Return the interval made to hold a score that was found in another way."""
+        return ScoreInterval(self.score, min(self.low, score), max(self.high, score))
+
+    def joined(self, other: ScoreInterval) -> ScoreInterval:
+        """Return the interval made to hold another one."""
+        return self.around(other.low).around(other.high)
+
+
+class RunIntervals(NamedTuple):
+    """Intervals of a run's scores; those of F are missing where no nugget has any weight."""
+
+    share: ScoreInterval
+    """Of A."""
+    macro: ScoreInterval | None
+    micro: ScoreInterval | None
+
+    def holding(self, answers: RunAnswers, beta: float) -> RunIntervals:
+        """Return the intervals made to hold the scores of answers, too."""
+        share, *f = answers.scores(beta)
+        ends = (
+            interval and interval.around(score) for interval, score in zip(self[1:], f, strict=True)
+        )
+        return RunIntervals(self.share.around(share), *ends)
+
+
+class RunErrors(NamedTuple):
+    """The errors of A, of F macro and of F micro; None where judgements do not tell them."""
+
+    share: ScoreErrors | None = None
+    macro: ScoreErrors | None = None
+    micro: ScoreErrors | None = None
+
+    def intervals(self, answers: RunAnswers, beta: float, general: bool) -> RunIntervals | None:
+        """Return intervals of the scores of answers; None without errors of A."""
+        if self.share is None:
+            return None
+        share, official = _interval(answers.share, self.share, general), answers.official
+        has_weight = official.total > 0
+        if self.macro is None or self.micro is None or has_weight.sum() < 1 + general:
+            return RunIntervals(share, None, None)
+        macro = _interval(official.f(beta)[has_weight], self.macro, general)
+        micro = score_interval(np.array([official.sums().f(beta)]), self.micro, 1)
+        if general:
+            micro = micro.joined(
+                score_interval(jackknife_pseudo_values(official, beta), self.micro)
+            )
+        return RunIntervals(share, macro, micro)
+
+    def narrower(self, from_errors: RunIntervals, from_base_rates: RunIntervals) -> RunIntervals:
+        """Return the narrower interval of each score whose errors tell little; or the only one."""
+        share, macro, micro = (
+            min(first, second, key=lambda ends: ends.width)
+            if first and second and few_runs(errors)
+            else first or second
+            for first, second, errors in zip(from_errors, from_base_rates, self, strict=True)
+        )
+        return RunIntervals(share or from_errors.share, macro, micro)
+
+
+FEWEST_RUNS = 5
+"""Judged runs whose errors tell enough by themselves."""
+
+
+def few_runs(errors: ScoreErrors | None) -> bool:
+    """Return whether judged runs are too few to tell enough of errors by themselves."""
+    return errors is None or errors.runs < FEWEST_RUNS
+
+
+def _interval(scores: Floats, errors: ScoreErrors, general: bool) -> ScoreInterval:
+    """Return the interval on these questions; or in general, which holds that on these."""
+    on_these = score_interval(scores, errors, len(scores))
+    # A few scores may by chance be more alike than their errors are large.
+    return on_these.joined(score_interval(scores, errors)) if general else on_these
+
+
+def score_errors(guessed: Floats, official: Floats) -> ScoreErrors:
+    """Return the errors of runs x questions; NaN where a run has no score."""
+    errors = guessed - official
+    errors = errors[(~np.isnan(errors)).sum(axis=1) > 1]
+    if len(errors) < 2:
+        raise InputError(
+            f"{len(errors)} runs were judged on two questions or more: expected at least 2 runs, "
+            "to learn how much guessed scores are wrong"
+        )
+    counts = (~np.isnan(errors)).sum(axis=1)
+    means = np.nanmean(errors, axis=1)
+    within = float(np.nansum((errors - means[:, None]) ** 2) / (counts - 1).sum())
+    between = max(0.0, float(means.var(ddof=1)) - float((within / counts).mean()))
+    return ScoreErrors(float(means.mean()), between, within, len(errors))
+
+
+def whole_errors(guessed: Floats, official: Floats) -> ScoreErrors:
+    """Return the errors of scores of whole runs, not of questions: all of it is a run's own."""
+    errors = guessed - official
+    return ScoreErrors(float(errors.mean()), float(errors.var(ddof=1)), 0.0, len(errors))
+
+
+def score_interval(
+    scores: Floats, errors: ScoreErrors, population: float = inf, level: float = 0.95
+) -> ScoreInterval:
+    """The interval of the mean of a run's guessed scores, one for each question it answered."""
+    a = np.asarray(scores, dtype=np.float64)
+    n = len(a)
+    if not n or (n < 2 and population > n):
+        raise InputError(f"{n} questions: expected at least 2, or as many as the population has")
+    if population < n:
+        raise InputError(f"population={population}: expected at least the {n} questions scored")
+    guessing = (errors.between + errors.within / population) * (1 + 1 / errors.runs)
+    sampling = (1 - n / population) * float(a.var(ddof=1)) / n if population > n else 0.0
+    variance = guessing + sampling
+    freedom = welch_freedom([(guessing, errors.runs - 1), (sampling, n - 1)])
+    reach = student_quantile((1 - level) / 2, freedom) * sqrt(variance)
+    score = float(a.mean()) - errors.bias
+    low, high = (min(1.0, max(0.0, end)) for end in (score - reach, score + reach))
+    return ScoreInterval(score, low, high)
+
+
+def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
+    """The interval of every run on its questions, from the errors of the others; None without any.
+
+    Runs x questions, NaN where a run has no score.
+    """
+    intervals: list[ScoreInterval | None] = []
+    for k, scores in enumerate(guessed):
+        is_other = np.arange(len(guessed)) != k
+        judged = (~np.isnan(guessed - official)).sum(axis=1) > 1
+        run_scores = scores[~np.isnan(scores)]
+        if (is_other & judged).sum() < 2 or not len(run_scores):
+            intervals.append(None)
+        else:
+            errors = score_errors(guessed[is_other], official[is_other])
+            intervals.append(
+                score_interval(run_scores, errors, len(run_scores)).around(float(run_scores.mean()))
+            )
+    return intervals
+
+
+def welch_freedom(parts: Sequence[tuple[float, float]]) -> float:
+    """Return the degrees of freedom of a sum of variances: (sum of v)^2 / sum of v^2 / df."""
+    terms = [(variance, max(df, 1)) for variance, df in parts if variance > 0]
+    if len(terms) < 2:
+        return float(terms[0][1]) if terms else 1.0
+    total = sum(v for v, _ in terms)
+    return total * total / sum(v * v / df for v, df in terms)
+
+
+NOISE = 0.1
+"""Identical responses that are labelled differently, where that is not measured."""
+_PAIRS = 50.0  # what that weighs beside measured ones
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredErrors:
+    """Judged runs, what was guessed of them without themselves, and their judgements."""
+
+    pool: Pool
+    probabilities: Floats
+    carried: Flags
+    labels: Floats
+    """In a cell's own run; NaN where nobody judged."""
+
+    def errors(self, scoring: Official) -> RunErrors:
+        """Return the errors of all scores of guesses.
+
+        None if fewer than two runs were judged whole on two questions, which F must have for its.
+        """
+        if len(self._judged) < 2:
+            return RunErrors()
+        guessed = self.pool.question_scores(self.probabilities)
+        share = score_errors(guessed[self._judged], self._official[self._judged])
+        least = SUPPORT if scoring.strict else np.nextafter(0, 1)  # as F counts judgements
+        carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
+        guessed_stats, official = (
+            self._returned(x, scoring) for x in (self.probabilities, carried)
+        )
+        f = official.f(scoring.beta)
+        if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
+            return RunErrors(share)
+        macro = score_errors(guessed_stats.f(scoring.beta), f)
+        guessed_micro, official_micro = (
+            stats.sums().f(scoring.beta) for stats in (guessed_stats, official)
+        )
+        scored = ~np.isnan(official_micro)
+        micro = whole_errors(guessed_micro[scored], official_micro[scored])
+        return RunErrors(share, macro, micro.split(macro.chance(self.pool.starts.size - 1)))
+
+    @cached_property
+    def _official(self) -> Floats:
+        return official_scores(self.pool, self.labels)
+
+    @cached_property
+    def _judged(self) -> Ints:
+        """The runs that were judged whole on two questions or more."""
+        return np.flatnonzero((~np.isnan(self._official)).sum(axis=1) > 1)
+
+    def _returned(self, cells: Floats, scoring: Official) -> NuggetStats:
+        """Return what the judged runs returned where their official scores are known."""
+        stats = pool_stats(self.pool, cells, scoring).select(~np.isnan(self._official))
+        return NuggetStats(*(part[self._judged] for part in stats))
+
+    def doubt(self) -> float:
+        """Return what a pair known from an identical response counts beside a guess."""
+        judged = ~np.isnan(self.labels)
+        wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
+        return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
+
+
+def label_noise(pool: Pool, labels: Floats) -> float:
+    """Return the share of identical responses that are labelled differently, drawn to a tenth."""
+    judged = np.flatnonzero(~np.isnan(labels))
+    words = pool.same[pool.cell_response[judged]] * (len(pool.nuggets) + 1)
+    words += pool.cell_nugget[judged]
+    order = np.argsort(words, kind="stable")
+    bounds = np.flatnonzero(np.diff(words[order], prepend=-1, append=-1))
+    sizes, at = np.diff(bounds), bounds[:-1]
+    yes = np.add.reduceat((labels[judged[order]] > 0).astype(np.int64), at) if len(at) else sizes
+    differ, pairs = float((yes * (sizes - yes)).sum()), float((sizes * (sizes - 1) // 2).sum())
+    return (differ + NOISE * _PAIRS) / (pairs + _PAIRS)
+
+
+def official_scores(pool: Pool, labels: Floats) -> Floats:
+    """Return runs x questions: A, half for partial support; NaN where judgements do not tell it.
+
+    Assessors may stop at the first response that carries a nugget: then the others do not matter.
+    """
+    values = np.nan_to_num(labels)
+    best = pool.answers(values).ravel()[pool.answered]
+    missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
+    scores: Floats = np.where(
+        pool.question_scores(missing) > 0, np.nan, pool.question_scores(values)
+    )
+    return scores
+
+
+LIKE_MEASURED = 0.75
+"""The least ratio of other judged runs on open questions to those where errors are measured."""
+
+
+def other_runs_tell(answered: Flags, judged: Flags, elsewhere: Ints) -> Flags:
+    """Return for each run whether other runs were judged on what it was not judged on.
+
+    `answered` and `judged` are runs x questions; `elsewhere` counts judged runs that are not among
+    these, for each question.
+    """
+    total = judged.sum(axis=0) + elsewhere
+    mean_measured = float((total * (total - 1)).sum()) / max(int(total.sum()), 1)
+    is_trusted = np.zeros(len(judged), np.bool_)
+    for k, open_ in enumerate(answered & ~judged):
+        counts = total[open_]
+        if len(counts) and int(counts.min()) >= FEWEST_RUNS:
+            is_trusted[k] = float(counts.mean()) >= LIKE_MEASURED * mean_measured
+    return is_trusted
+
+
+def judged_elsewhere(nuggets: NuggetSet) -> Ints:
+    """Return for each question how many runs were judged that judgements alone quote."""
+    judged_by_run: dict[tuple[str, str], set[str]] = {}
+    for row in nuggets.judgements.deciding:
+        if row.run and row.run not in nuggets.runs:
+            judged_by_run.setdefault((row.question, row.run), set()).add(row.nugget)
+    counts = dict.fromkeys(nuggets.key.questions, 0)
+    for (question, _), judged in judged_by_run.items():
+        if question in counts:
+            key_nuggets = nuggets.key.questions[question].nuggets
+            counts[question] += all(nugget.id in judged for nugget in key_nuggets)
+    return np.array([*counts.values()], np.int64)
+
+
+class Margin(NamedTuple):
+    """The distances of a score to the ends of its interval on these questions."""
+
+    below: float = 0.0
+    above: float = 0.0
+
+
+Margins: TypeAlias = tuple[Margin | None, Margin | None]
+"""Margins of the old and the new score; None if it is unknown how wrong its guesses may be."""
+
+
+EXACT: Margins = Margin(), Margin()
+"""Margins of two scores that rest on no guesses."""
+
+
+def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
+    """Return how far a score may be off because guesses are wrong.
+
+    Without an interval it is exact if nothing was `guessed`, and unknown (None) otherwise.
+    """
+    if ends is None:
+        return None if guessed else Margin()
+    return Margin(score - ends.low, ends.high - score)
+
+
+class Significance(NamedTuple):
+    """A paired permutation test over questions, two-sided, of two mean scores."""
+
+    score: str
+    questions: int
+    old: float
+    new: float
+    delta: float
+    p: float
+    """NaN where there are too few questions for a test."""
+    trials: int
+    low: float | None = None
+    """Ends of the 95% interval of the difference; None if there are too few questions, or if it is
+    unknown how wrong the guesses may be."""
+    high: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """`better` or `worse` where both the interval and p decide, else `undecided`."""
+        if self.low is None or self.high is None:
+            return UNDECIDED
+        return verdict(self.p, (self.low, self.high), self.questions)
+
+    def __str__(self) -> str:
+        if not self.questions:
+            return f"No question has a nugget of any weight: there is no {self.score} to compare."
+        moved = f"{self.score} goes from {self.old:.4f} to {self.new:.4f} ({self.delta:+.4f})"
+        if not self.trials:
+            return f"{moved} on one question: too few for a test."
+        return (
+            f"{moved} over {self.questions:,} questions: p = {self.p:.4f} (paired permutation, "
+            f"two-sided, {self.trials:,} trials)."
+        )
+
+
+def paired_significance(
+    score: str,
+    pairs: Sequence[tuple[float, float]],
+    margins: Margins = EXACT,
+    progress: Progress = silent,
+) -> Significance:
+    """Test whether the mean of the new scores differs; p is twice the smaller one-sided one.
+
+    `pairs` are the old and the new score of each question, `margins` those of both means.
+    """
+    if len(pairs) < 2:
+        old, new = pairs[0] if pairs else (np.nan, np.nan)
+        return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
+    before, after = (np.array(side) for side in zip(*pairs, strict=True))
+    both = (after, before), (before, after)
+    sides = [paired_permutation(*pair, progress=progress) for pair in both]
+    p = min(1.0, 2 * min(side.p for side in sides))
+    old, new = float(before.mean()), float(after.mean())
+    ends = difference_interval(after - before, margins) or (None, None)
+    return Significance(score, len(pairs), old, new, new - old, p, sides[0].trials, *ends)
+
+
+def difference_interval(gaps: Floats, margins: Margins) -> tuple[float, float] | None:
+    """Return the 95% interval of the mean of differences, new minus old.
+
+    None if either margin is unknown.
+    """
+    old, new = margins
+    if old is None or new is None:
+        return None
+    n, mean = len(gaps), float(gaps.mean())
+    reach = student_quantile(0.025, n - 1) * float(gaps.std(ddof=1)) / sqrt(n)
+    low = mean - sqrt(reach * reach + new.below * new.below + old.above * old.above)
+    high = mean + sqrt(reach * reach + new.above * new.above + old.below * old.below)
+    return max(-1.0, low), min(1.0, high)

@@ -1,0 +1,408 @@
+"""Pools: the responses of some runs beside the nuggets of a key, their labels and their folds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.errors import InputError, quoted
+from karat.nuggets.sets.judgements import SUPPORT, JudgedResponse, Judgements
+from karat.nuggets.sets.keys_and_runs import Nugget, NuggetKey, Question, Run, characters, normal
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.stats.correlation import r_squared, rmse, tau_b
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The responses of some runs to the questions of a key."""
+
+    questions: tuple[Question, ...]
+    runs: tuple[str, ...]
+    texts: tuple[str, ...]
+    """The responses."""
+    run: Ints
+    """Whose response it is, as an index of `runs`."""
+    starts: Ints
+    """The first response to each question."""
+    houses: tuple[str, ...]
+    """Whose systems the runs are; a run of unknown institution is its own house."""
+
+    @cached_property
+    def nuggets(self) -> tuple[Nugget, ...]:
+        """The nuggets of all questions, one after the other."""
+        return tuple(nugget for question in self.questions for nugget in question.nuggets)
+
+    @cached_property
+    def nugget_starts(self) -> Ints:
+        """The first nugget of each question."""
+        return _starts([len(question.nuggets) for question in self.questions])
+
+    @cached_property
+    def descriptions(self) -> tuple[str, ...]:
+        """The descriptions of all nuggets, one after the other."""
+        return tuple(text for nugget in self.nuggets for text in nugget.descriptions)
+
+    @cached_property
+    def description_starts(self) -> Ints:
+        """The first description of each nugget."""
+        return _starts([len(nugget.descriptions) for nugget in self.nuggets])
+
+    @cached_property
+    def cell_starts(self) -> Ints:
+        """The first cell of each question."""
+        return _starts(np.diff(self.starts) * np.diff(self.nugget_starts))
+
+    @cached_property
+    def question(self) -> Ints:
+        """The question that each response answers."""
+        return np.repeat(np.arange(len(self.questions)), np.diff(self.starts))
+
+    @cached_property
+    def cell_response(self) -> Ints:
+        """The response of each cell."""
+        widths = np.diff(self.nugget_starts)[self.question]
+        return np.repeat(np.arange(len(self.texts)), widths)
+
+    @cached_property
+    def cell_nugget(self) -> Ints:
+        """The nugget of each cell, as an index of `nuggets`."""
+        widths = np.diff(self.nugget_starts)[self.question]
+        first = self.nugget_starts[:-1][self.question]
+        return np.arange(widths.sum()) - np.repeat(_starts(widths)[:-1] - first, widths)
+
+    @cached_property
+    def cell_question(self) -> Ints:
+        """The question of each cell."""
+        return self.question[self.cell_response]
+
+    @cached_property
+    def cell_run(self) -> Ints:
+        """The run of each cell."""
+        return self.run[self.cell_response]
+
+    @cached_property
+    def same(self) -> Ints:
+        """A number for each response that identical responses to a question share."""
+        hashes = np.array([hash(normal(text)) for text in self.texts], dtype=np.int64)
+        order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
+        is_same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
+        first = np.arange(len(order))
+        for a, b in pairwise(
+            np.flatnonzero(np.append(np.insert(~is_same, 0, True), True)).tolist()
+        ):
+            if b - a > 1:
+                first_rows: dict[str, int] = {}  # hashes may be equal by chance
+                rows = order[a:b].tolist()
+                first[rows] = [first_rows.setdefault(normal(self.texts[row]), row) for row in rows]
+        return np.unique(first, return_inverse=True)[1].ravel().astype(np.int64)
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], tuple[slice, tuple[int, int]]]:
+        """By run and question: the cells of the run's responses, and the shape of their table."""
+        slices = {}
+        for q, (a, b) in enumerate(pairwise(self.starts.tolist())):
+            wide, start = len(self.questions[q].nuggets), int(self.cell_starts[q])
+            ends = np.searchsorted(self.run[a:b], np.arange(len(self.runs) + 1)).tolist()
+            for tag, (first, last) in zip(self.runs, pairwise(ends), strict=True):
+                cells = slice(start + first * wide, start + last * wide)
+                slices[tag, self.questions[q].id] = cells, (last - first, wide)
+        return slices
+
+    def answer(self, cells: NDArray[Any], run: str, question: str) -> NDArray[Any]:
+        """Return the cells of a run's responses to a question: responses x nuggets."""
+        selected, shape = self._answers[run, question]
+        return cells[selected].reshape(shape)
+
+    def table(self, cells: Floats, question: int) -> Floats:
+        """The cells of a question as responses x nuggets."""
+        first, last = self.cell_starts[question : question + 2]
+        return cells[first:last].reshape(-1, len(self.questions[question].nuggets))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Runs x questions: the characters of an answer, white space not counted."""
+        lengths = np.zeros((len(self.runs), len(self.questions)))
+        np.add.at(lengths, (self.run, self.question), [characters(text) for text in self.texts])
+        return lengths
+
+    def take(self, rows: Ints) -> Pool:
+        """Some of the responses, in their order, with the questions they answer."""
+        if len(rows) == len(self.texts):
+            return self
+        question_indices, counts = np.unique(self.question[rows], return_counts=True)
+        questions = tuple(self.questions[q] for q in question_indices.tolist())
+        texts = tuple(self.texts[row] for row in rows.tolist())
+        return Pool(questions, self.runs, texts, self.run[rows], _starts(counts), self.houses)
+
+    def cells(self, rows: Ints) -> Ints:
+        """The cells of some responses, in their order."""
+        widths = np.diff(self.nugget_starts)
+        first = self.cell_starts[:-1] - self.starts[:-1] * widths
+        row_widths = widths[self.question[rows]]
+        begins = first[self.question[rows]] + rows * row_widths
+        return np.arange(row_widths.sum()) + np.repeat(
+            begins - _starts(row_widths)[:-1], row_widths
+        )
+
+    @cached_property
+    def answered(self) -> Ints:
+        """A number for each cell that the cells of one run and nugget share."""
+        return self.cell_run * len(self.nuggets) + self.cell_nugget
+
+    def answers(self, cells: Floats) -> Floats:
+        """Runs x nuggets: the best of a run's responses; NaN where it gave none."""
+        best = np.full(len(self.runs) * len(self.nuggets), -np.inf)
+        np.maximum.at(best, self.answered, cells)
+        best[np.isneginf(best)] = np.nan
+        return best.reshape(len(self.runs), -1)
+
+    def question_scores(self, cells: Floats) -> Floats:
+        """Runs x questions: the share of nuggets carried, A; NaN where a run gave no response."""
+        table = self.answers(cells)
+        bounds = pairwise(self.nugget_starts)
+        means = [table[:, a:b].mean(axis=1) if b > a else table[:, :0].sum(1) for a, b in bounds]
+        return np.asarray(np.stack(means, axis=1))
+
+    def run_scores(self, cells: Floats) -> Floats:
+        """The score of each run: the mean of A over the questions it answered."""
+        scores = self.question_scores(cells)
+        has_score = ~np.isnan(scores)
+        sums, counts = np.where(has_score, scores, 0.0).sum(axis=1), has_score.sum(axis=1)
+        return np.asarray(sums / np.where(counts > 0, counts, np.nan))
+
+
+def make_pool(key: NuggetKey, runs: Iterable[Run]) -> Pool:
+    """The responses of runs to the questions of a key, question by question."""
+    runs = tuple(runs)
+    questions = tuple(key.questions.values())
+    answers = [
+        [(k, response.text) for k, run in enumerate(runs) for response in run.responses(id)]
+        for id in key.questions
+    ]
+    owners = np.array(
+        [k for question_answers in answers for k, _ in question_answers], dtype=np.int64
+    )
+    texts = tuple(text for question_answers in answers for _, text in question_answers)
+    tags = tuple(run.tag for run in runs)
+    houses = tuple(run.institution or run.tag for run in runs)
+    return Pool(
+        questions,
+        tags,
+        texts,
+        owners,
+        _starts([len(question_answers) for question_answers in answers]),
+        houses,
+    )
+
+
+def _starts(sizes: Sequence[int] | Ints) -> Ints:
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
+
+
+def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
+    """Return the judgements, where those that name no run are of every run with these words.
+
+    Rows whose words no run has stay as they are.
+    """
+    if all(row.run for row in judgements.rows):
+        return judgements
+    questions = {row.question for row in judgements.rows if not row.run}
+    gave: dict[tuple[str, str], dict[str, None]] = {}
+    for tag, run in runs.items():
+        for question in questions & run.answers.keys():
+            for response in run.responses(question):
+                gave.setdefault((question, response.normal), {})[tag] = None
+
+    def assigned(row: JudgedResponse) -> Iterator[JudgedResponse]:
+        tags = gave.get((row.question, normal(row.response))) if not row.run else None
+        yield from (row._replace(run=tag) for tag in tags or (row.run,))
+
+    return judgements.with_rows(new for row in judgements.rows for new in assigned(row))
+
+
+def run_labels(pool: Pool, judgements: Judgements) -> Floats:
+    """Return judgements of cells in their own runs; identical responses of others do not count."""
+    labels = np.full(int(pool.cell_starts[-1]), np.nan)
+    judged = {(run, question) for run, question, _ in judgements.of_run}
+    first = 0
+    for run, q, text in _responses(pool):
+        question = pool.questions[q]
+        if (pool.runs[run], question.id) in judged:  # most responses of large sets are not
+            values = judgements.of_run.get((pool.runs[run], question.id, normal(text)), {})
+            for j, nugget in enumerate(question.nuggets) if values else ():
+                labels[first + j] = values.get(nugget.id, np.nan)
+        first += len(question.nuggets)
+    return labels
+
+
+def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
+    """Return judgements of every cell in any run: the paper's corrected judgements.
+
+    A response carries a nugget if an identical one, of any system, was judged to carry it.
+    """
+    labels: list[float] = []
+    for _, q, text in _responses(pool):
+        values = judgements.about(pool.questions[q].id, normal(text))
+        labels += [values.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
+    return np.array(labels, dtype=np.float64)
+
+
+def strict_labels(values: Floats) -> Floats:
+    """Return the values where support in part is none."""
+    return np.where(values < SUPPORT, 0.0, values)  # NaN is not less
+
+
+def _responses(pool: Pool) -> Iterator[tuple[int, int, str]]:
+    """Run, question and text, in the order of the cells."""
+    return zip(pool.run.tolist(), pool.question.tolist(), pool.texts, strict=True)
+
+
+WAYS = ("system", "institution", "question")
+"""Units that can be left out."""
+HOUSE = r"[^\W\d_]+"
+"""Part of a tag that tells its institution, unless its file does: the letters before the first
+digit or sign, as in `MIT03a`, `webis-rag-run0` and `UDInfolab.RAG.Query`; case does not matter."""
+
+
+def with_institutions(nuggets: NuggetSet, pattern: str | None = None) -> NuggetSet:
+    """Return the set, each run with an institution: as its file says, or as its tag tells.
+
+    That is the first group of the pattern, or all it matches; a tag it does not match is its own.
+    """
+    if pattern == "":
+        raise InputError("institution '': expected a regular expression that matches something")
+    try:
+        tells = re.compile(HOUSE if pattern is None else pattern)
+    except re.error as why:
+        raise InputError(f"institution {quoted(pattern)}: no regular expression ({why})") from why
+
+    def house(tag: str) -> str:
+        match = tells.match(tag)
+        return ((match[1] if tells.groups else match[0]) or tag).casefold() if match else tag
+
+    runs = {
+        tag: replace(run, institution=run.institution or house(tag))
+        for tag, run in nuggets.runs.items()
+    }
+    return replace(nuggets, runs=MappingProxyType(runs))
+
+
+def folds(pool: Pool, by: str) -> Ints:
+    """Return the fold of every cell."""
+    if by not in WAYS:
+        raise InputError(f"leave out {quoted(by)}: expected one of {', '.join(WAYS)}")
+    fold = pool.cell_question if by == "question" else pool.cell_run
+    if by == "institution":
+        names = list(dict.fromkeys(pool.houses))
+        fold = np.array([names.index(institution) for institution in pool.houses], np.int64)[
+            pool.cell_run
+        ]
+    if len(np.unique(fold)) < 2:
+        raise InputError(
+            f"there is one {by} with judged responses: while it is left out, nothing is left to "
+            "learn from; leave out something else, or give more"
+        )
+    return fold
+
+
+class AssessorAgreement(NamedTuple):
+    """Precision, recall and F of the positive class, all cells pooled; and over runs."""
+
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+
+
+def assessor_agreement(
+    pool: Pool, carried: Flags, labels: Floats, estimates: Floats | None = None
+) -> AssessorAgreement:
+    """Return the agreement of decisions with labels, and of runs' scores with the official ones.
+
+    The scores of runs are made from the decisions, or from `estimates` of each cell if they are
+    given (probabilities, say). Cells without a label (NaN) count nowhere.
+    """
+    judged = ~np.isnan(labels)
+    yes = judged & (labels > 0)
+    hits = float((carried & yes).sum())
+    predicted, actual = float((carried & judged).sum()), float(yes.sum())
+    guess = carried.astype(np.float64) if estimates is None else estimates
+    scores = pool.run_scores(np.where(judged, guess, 0.0))
+    official = pool.run_scores(np.where(judged, yes, 0.0).astype(np.float64))
+    precision, recall = hits / predicted if predicted else 0.0, hits / actual if actual else 0.0
+    f = 2 * hits / (predicted + actual) if predicted + actual else 0.0
+    of_runs = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
+    return AssessorAgreement(precision, recall, f, *of_runs)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedCells:
+    """Cells, their labels and their folds."""
+
+    pool: Pool
+    labels: Floats
+    """NaN where nobody judged; more than 0 is yes."""
+    fold: Ints
+    official: Floats | None = None
+    """Judgements to compare with, if those are others: labels that were corrected by those of a
+    fold that is left out may be compared with, but not learned from."""
+
+    @cached_property
+    def judged(self) -> Flags:
+        """The cells that were judged."""
+        return ~np.isnan(self.labels)
+
+    def training(self) -> Iterator[tuple[int, Flags]]:
+        """Every fold, and the judged cells of the others."""
+        for k in np.unique(self.fold).tolist():
+            yield k, self.judged & (self.fold != k)
+
+    @cached_property
+    def elsewhere(self) -> Floats:
+        """Labels of identical responses in other folds, cell by cell; NaN where there is none.
+
+        Of several judgements the most favourable counts.
+        """
+        pool, fold = self.pool, self.fold
+        words = pool.same[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
+        order = np.lexsort((fold, words))
+        known_labels, values = (
+            np.full(len(fold), np.nan),
+            np.nan_to_num(self.labels[order], nan=-np.inf),
+        )
+        new_words = np.diff(words[order], prepend=-1) != 0
+        new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
+        group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1
+        if len(order):
+            best = np.maximum.reduceat(values, np.flatnonzero(new_fold))  # of each fold of a group
+            best_elsewhere = _best_of_others(best, group[new_fold])[member]
+            known_labels[order] = np.where(np.isneginf(best_elsewhere), np.nan, best_elsewhere)
+        return known_labels
+
+    @cached_property
+    def known(self) -> Flags:
+        """The cells that are known from identical responses in other folds."""
+        return ~np.isnan(self.elsewhere)
+
+    def agreement(self, carried: Flags, chances: Floats | None = None) -> AssessorAgreement:
+        """Return how decisions agree with official judgements."""
+        official = self.labels if self.official is None else self.official
+        return assessor_agreement(self.pool, carried, official, chances)
+
+
+def _best_of_others(values: Floats, group: Ints) -> Floats:
+    """Return the largest of the other values of each value's group, which stand together."""
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    first = np.maximum.reduceat(values, starts)[group]
+    is_first = values == first
+    second = np.maximum.reduceat(np.where(is_first, -np.inf, values), starts)[group]
+    alone = np.add.reduceat(is_first.astype(np.int64), starts)[group] == 1
+    return np.where(is_first & alone, second, first)

@@ -1,0 +1,210 @@
+"""Notes on guesses: which classifier made them, and what its intervals rest on."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from karat import __version__
+from karat.estimation.estimates import MIN_LABELS as ENOUGH
+from karat.nuggets.prediction.intervals import ScoreErrors, few_runs
+from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
+from karat.nuggets.prediction.predictions import (
+    MIN_MODEL_LABELS,
+    MIN_MODEL_LABELS_OF_A_KIND,
+    Calibrated,
+    ModelJudge,
+    Predictions,
+)
+from karat.nuggets.prediction.thresholds import BEST_F, BUILT_IN, MODELS
+from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.words import POOLED, TOKENIZER, IdfSource
+from karat.nuggets.sets.judgements import HALF, NAMELESS
+from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.registry import origin
+from karat.settings import to_text
+
+
+def about_guesses(found: Predictions, about_intervals: str) -> list[str]:
+    """Return what guesses rest on; the first note ends with the sentences about intervals."""
+    rule: Any = found.rule
+    notes = [f"{_guesses(found, rule)} {about_intervals}"]
+    if found.classifier not in (Calibrated.name, Paper.name):
+        return notes
+    notes += [_model(judge) for judge in found.heard.models] if found.heard else []
+    if not isinstance(rule, Calibrated) or rule.idf != "pooled":
+        notes.append(about_idf(rule.source))
+    return notes
+
+
+def unjudged_warning(count: int, total: int) -> str:
+    """Return the warning on intervals where nobody judged some of the questions."""
+    return (
+        f"Warning: nobody judged any run on {count:,} of {total:,} questions. The classifier "
+        "guesses worse there than on judged questions, where its errors were measured, so 95% "
+        f"intervals are too narrow. Use karat estimate; it needs {ENOUGH} judged questions."
+    )
+
+
+def about_idf(idf: IdfSource) -> str:
+    """Return the sentence on where idf comes from."""
+    texts = "standard input" if idf.name == "-" else idf.name
+    return f"idf: {'the responses themselves' if idf.name == POOLED else f'the texts of {texts}'}."
+
+
+def _model(judge: ModelJudge) -> str:
+    """Say how a model agrees with people, and whether guesses use its labels."""
+    name, agreement = judge.name or "the model without a name", judge.agreement
+    if not judge.used:
+        return (
+            f"Guesses do not use the labels of {name}: people judged {agreement.units:,} of its "
+            f"{judge.labels:,} pairs, too few to tell how wrong it is (it takes "
+            f"{MIN_MODEL_LABELS}, {MIN_MODEL_LABELS_OF_A_KIND} of them carried and "
+            f"{MIN_MODEL_LABELS_OF_A_KIND} not)."
+        )
+    return (
+        f"Guesses use the {judge.labels:,} labels of {name}, which agrees with people on "
+        f"{100 * agreement.equal:.0f}% of {agreement.units:,} pairs (kappa {agreement.value:.2f})."
+    )
+
+
+def about_intervals(
+    predictions: Predictions, official: Official, general: bool, has_intervals: bool
+) -> str:
+    """Explain the ends of intervals, if there are any."""
+    if predictions.classifier != Calibrated.name and not has_intervals:
+        return "It has no intervals: they need at least two runs judged on at least two questions."
+    questions = "questions like these" if general else "these questions"
+    ends = f"Low and high: 95% intervals of A and of F macro on {questions}"
+    errors = predictions.errors(official).share
+    if predictions.classifier == Calibrated.name and few_runs(errors):
+        return f"{ends}. {_base_rate(predictions, errors)}"
+    return f"{ends}, from its errors on judged runs left out of its training."
+
+
+def _base_rate(predictions: Predictions, errors: ScoreErrors | None) -> str:
+    """Explain intervals that do not come from measured errors alone."""
+    judged = int((predictions.labels >= 0).sum())
+    if not judged:
+        return (
+            "They come without judgements, so they allow for an unknown base rate of carried "
+            "nuggets: this set may differ from those that the classifier learned from as much as "
+            "one question from another. Judgements on a few questions make them narrower."
+        )
+    if errors is None:
+        return (
+            "There are too few judgements to measure its errors, so they allow for an uncertain "
+            "base rate of carried nuggets, which is learned from the "
+            f"{judged:,} judged pair{'s' * (judged != 1)}."
+        )
+    return (
+        f"Its errors were measured on {errors.runs} judged runs alone; where it is narrower, the "
+        "interval is one that allows for an unknown base rate of carried nuggets."
+    )
+
+
+def _guesses(predictions: Predictions, rule: Any) -> str:
+    """Say which classifier guesses, and what it learned from."""
+    if predictions.classifier == Paper.name:
+        if rule.threshold is not None:
+            threshold = f"threshold {rule.threshold:g}, as given"
+        elif predictions.paper and predictions.paper.thresholds.model == BUILT_IN:
+            share = predictions.paper.thresholds.elsewhere.threshold
+            threshold = (
+                "without judgements, the built-in threshold: a response carries a nugget if it "
+                f"scores more than {share:g} of what the nugget's description would"
+            )
+        else:
+            model = predictions.paper.thresholds.model if predictions.paper else BEST_F
+            reason = ", the likeliest model" if rule.threshold_model == AUTO else ""
+            name = MODELS.get(model, "the threshold with the best F")
+            threshold = f"{name}{reason}, learned from {predictions.learned:,} judged pairs"
+        return f"Guesses: the paper's classifier, {rule.shown_whole}; {threshold}."
+    if predictions.classifier != Calibrated.name:
+        return f"Guesses: the classifier {rule}."
+    if predictions.learned:
+        learned = f"{predictions.learned:,} judged pairs"
+        return f"Guesses: a calibrated classifier that learned from {learned}."
+    judged, yes = int((predictions.labels >= 0).sum()), int((predictions.labels > 0).sum())
+    return (
+        "Guesses: the built-in classifier, because there are too few judgements to learn from "
+        f"(needed: 100 judged pairs, 20 carried and 20 not; found: {judged}, {yes} and "
+        f"{judged - yes})."
+    )
+
+
+def percentage(share: float, digits: int = 0) -> str:
+    """Return a share in percent; only all is 100%, and only nothing 0%."""
+    least = 10 ** -(digits + 2)
+    if 0 < share < least / 2:
+        return f"under {least:.{digits}%}"
+    if 1 - least / 2 <= share < 1:
+        return f"over {1 - least:.{digits}%}"
+    return f"{share:.{digits}%}"
+
+
+CORRECTED, AS_JUDGED = "corrected", "as-judged"
+"""Judgements speak for identical responses of all runs; or a run's own stand as they are."""
+
+
+def signature(
+    official: Official,
+    predictions: Predictions | None,
+    nuggets: NuggetSet,
+    corrected: bool,
+    general: bool,
+) -> str:
+    """Return the settings that a run was scored with, and digests of the key and judgements.
+
+    `predictions` is what guessed, if anything did, and has intervals then.
+    """
+    judgements = nuggets.judgements
+    judged = CORRECTED if corrected else AS_JUDGED
+    judged += f",ties={judgements.ties}" * (judgements.ties != HALF)
+    if models := judgements.of_models:
+        judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
+    data = [
+        f"key={nuggets.key.digest}",
+        f"judged={judgements.digest if judgements.rows else 'none'}",
+    ]
+    guesses = _prediction_fields(predictions, general)
+    return "|".join([f"{official},judgements={judged}", *data, *guesses, f"karat={__version__}"])
+
+
+def _prediction_fields(predictions: Predictions | None, general: bool) -> list[str]:
+    if predictions is None:
+        return ["guess=none"]
+    settings = _settings(predictions) | {"learned": str(predictions.learned or "nothing")}
+    settings["responses"] = str(len(predictions.pool.texts))
+    fields = ",".join(f"{name}={value}" for name, value in settings.items())
+    source = (
+        None if settings.get("weight") == "count" else getattr(predictions.rule, "source", None)
+    )
+    idf, questions = source.signature if source else "none", "general" if general else "these"
+    package = f"@{origin(type(predictions.rule))}" * bool(origin(type(predictions.rule)))
+    return [
+        f"guess={predictions.classifier}{package}:{fields}",
+        f"idf={idf}",
+        f"interval={questions}",
+    ]
+
+
+def _settings(predictions: Predictions) -> dict[str, str]:
+    """Return the settings of the classifier that guessed; idf stands for itself."""
+    if predictions.classifier == Calibrated.name:
+        return {}
+    text = predictions.rule.full_name().partition(":")[2]
+    settings = dict(item.split("=", 1) for item in text.split(",") if item)
+    if not isinstance(predictions.rule, Paper):
+        return settings
+    fields = {name: settings[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}
+    fields |= {name: settings[name] for name in ("normalised", "once")}
+    fields["on_responses"] = settings["responses"]
+    if predictions.rule.informativeness == INFORMED:
+        fields["informativeness"] = settings["informativeness"]
+    if predictions.rule.threshold is not None:
+        return {**fields, "threshold": to_text(predictions.rule.threshold)}
+    # `auto/nugget` is not `nugget`: runs that are left out may have had another model chosen.
+    model = predictions.rule.threshold_model
+    chosen = f"/{predictions.paper.thresholds.model}" if predictions.paper and model == AUTO else ""
+    return {**fields, "thresholds": model + chosen}

@@ -1,0 +1,428 @@
+"""Words and sentences as classifiers cut them, and the smoothed idf of words.
+
+A text is cut by the tokeniser `intl` in small letters; punctuation and symbols at the ends of a
+token are taken off, and a token of nothing else is no word.
+
+A sentence ends at a line end, and at white space after a full stop, a question or an exclamation
+mark. Nothing depends on cutting well: a number or a name that is cut is whole in two sentences
+taken together.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeAlias
+from unicodedata import category
+
+from karat import _kernel
+from karat.arithmetic import log
+from karat.arrays import Flags, Floats, Ints, NDArray, np
+from karat.errors import InputError
+from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.sets.keys_and_runs import Nugget, Run
+from karat.progress import Progress, silent
+from karat.storage.digests import text_digest
+from karat.storage.output import FilePath
+from karat.text.segments import STRIDE, Lines, Segments, Strings, Texts, batches
+from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
+
+TOKENIZER = "intl"
+BATCH = 4096
+"""Texts that are cut at a time: memory does not grow with a run."""
+_END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
+"""Line ends, or a mark, which stays, and white space after it. That it begins with a set of
+characters makes it several times as fast as one that looks behind everywhere."""
+
+StemIdf: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
+"""Function from words, stemmed if a classifier stems them, to their idf."""
+
+
+class TextSlices(Protocol):
+    """Texts that are read in slices: a list, or a file that is too large for one."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: slice, /) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True)
+class WordRecipe:
+    """Words of texts: a stemmer and a stop list."""
+
+    stem: str = "none"
+    stop: str = "none"
+
+    def tokens(self, texts: Sequence[str], vocab: Vocab) -> Ragged:
+        """Return the words of texts as ids of a vocabulary, which grows."""
+        cut, _ = _cut(tuple(texts))
+        stems, of_word = _stems(tuple(texts), self.stem)
+        is_word = _keeps(tuple(texts), self.stop)
+        return select(Ragged(vocab.merge(stems)[of_word][cut.ids], cut.offsets), is_word[cut.ids])
+
+
+ENGLISH = WordRecipe("english", "en")
+"""Content words by their stems, for the calibrated classifier."""
+
+
+@lru_cache(maxsize=4)  # settings that differ in stems, stop words and weights cut texts alike
+def _cut(texts: tuple[str, ...]) -> tuple[Ragged, Vocab]:
+    """Return texts as ids of bare words, and those words; nobody changes them."""
+    cut = tokenize(texts, TOKENIZER, "lower", threads=1)
+    bare = Vocab()
+    ids = bare.add([_bare(word) for word in cut.vocab.words(0, len(cut.vocab))])
+    return Ragged(ids[cut.ids], cut.offsets), bare
+
+
+@lru_cache(maxsize=4)
+def _stems(texts: tuple[str, ...], stem: str) -> tuple[Vocab, NDArray[np.int32]]:
+    """Return the stems of the texts' words, and the stem of each word; nobody changes them."""
+    _, bare = _cut(texts)
+    if stem == "none":
+        return bare, np.arange(len(bare), dtype=np.int32)
+    stems = Vocab()
+    return stems, stem_words(stem, bare, 0, stems)
+
+
+@lru_cache(maxsize=8)
+def _keeps(texts: tuple[str, ...], stop: str) -> Flags:
+    """Return which of the texts' words are neither empty nor stop words."""
+    _, bare = _cut(texts)
+    words = bare.words(0, len(bare))
+    nonempty = np.array([word != "" for word in words], dtype=np.bool_)
+    return (
+        nonempty if stop == "none" else nonempty & np.array(stop_words(stop).lacks(words), np.bool_)
+    )
+
+
+def forget_texts() -> None:
+    """Forget texts that were cut, as whoever measures time must."""
+    for cached in (_cut, _stems, _keeps, cut_sentences):
+        cached.cache_clear()
+
+
+atexit.register(forget_texts)  # before the kernel goes, which counts what is left
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; at least one, which may be empty."""
+    parts, start = [], 0
+    for match in _END.finditer(text):
+        end = match.start() + (text[match.start()] != "\n")
+        if end > start:
+            parts.append(text[start:end])
+        start = match.end()
+    if start < len(text):
+        parts.append(text[start:])
+    return parts or [""]
+
+
+@lru_cache(maxsize=2)  # evidence and likeness cut the same texts
+def cut_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], Ints]:
+    """The sentences of all texts, and where those of each begin."""
+    parts = [sentences(text) for text in texts]
+    bounds = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return tuple(part for text_sentences in parts for part in text_sentences), bounds
+
+
+def _bare(word: str) -> str:
+    """Return a word without punctuation and symbols at its ends: `intl` leaves `20.` whole."""
+    if word[:1].isalnum() and word[-1:].isalnum():
+        return word
+    first, last = 0, len(word)
+    while first < last and category(word[first])[0] in "PS":
+        first += 1
+    while last > first and category(word[last - 1])[0] in "PS":
+        last -= 1
+    return word[first:last]
+
+
+def smoothed_idf(texts: TextSlices, words: WordRecipe) -> StemIdf:
+    """Return idf(w) = log((N + 1) / (c + 1/2)): c of the N texts have the word, or its stem.
+
+    Smoothed, unlike Pourpre's log(N / c) in `idf`: most words of a description stand in few of the
+    responses, and one that none has must weigh more than one that stands in one of them; and of a
+    single response no word weighs 0.
+    """
+    vocab = Vocab()
+    counts = np.zeros(0, dtype=np.int64)
+    for start in range(0, len(texts), BATCH):
+        tokens = words.tokens(texts[start : start + BATCH], vocab)
+        rows = np.repeat(np.arange(len(tokens.offsets) - 1), tokens.lengths)
+        both = np.sort(rows * np.int64(len(vocab) + 1) + tokens.ids)
+        first = np.append(True, both[1:] != both[:-1])[: len(both)]
+        batch_counts = np.bincount(both[first] % (len(vocab) + 1), minlength=len(vocab))
+        counts = batch_counts + np.pad(counts, (0, len(vocab) - len(counts)))
+
+    def idf(words: Sequence[str]) -> Sequence[float]:
+        ids = vocab.find(list(words))
+        word_counts = np.where(ids >= 0, np.append(counts, 0)[ids], 0)
+        weights: list[float] = log((len(texts) + 1) / (word_counts + 0.5)).tolist()
+        return weights
+
+    return idf
+
+
+_TOKENIZER, CASE = "intl", "lower"
+
+
+@dataclass(frozen=True)
+class RaggedWords:
+    """Text i has the words `ids[offsets[i]:offsets[i + 1]]`; words of one stem are one class."""
+
+    ids: NDArray[np.int32]
+    offsets: Ints
+    words: list[str]
+    """Each word by its id."""
+    classes: NDArray[np.int32]
+    """The class of each word by its id."""
+
+    def row(self, i: int) -> NDArray[np.int32]:
+        """The words of a text."""
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
+
+
+def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
+    """Texts as words, stop words left out."""
+    tokens = tokenize(texts, _TOKENIZER, CASE, stop=stop, threads=1)
+    words = tokens.vocab.words(0, len(tokens.vocab))
+    keep = np.array([any(map(str.isalnum, word)) for word in words], dtype=np.bool_)[tokens.ids]
+    offsets = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))[tokens.offsets]
+    classes = np.arange(len(words), dtype=np.int32)
+    if stem != "none":
+        classes = stem_words(stem, tokens.vocab, 0, Vocab())
+    return RaggedWords(tokens.ids[keep], offsets, words, classes)
+
+
+def stems_of(words: Sequence[str], stem: str) -> list[str]:
+    """Each word's stem."""
+    if stem == "none":
+        return list(words)
+    vocab, target = Vocab(), Vocab()
+    ids = vocab.add(list(words))
+    stems = stem_words(stem, vocab, 0, target)
+    names = target.words(0, len(target))
+    return [names[k] for k in stems[ids].tolist()]
+
+
+def code_points(texts: Sequence[str]) -> Ragged:
+    """The characters of texts in lower case, white space and all."""
+    views = _kernel.Views.from_strings(list(texts), 0, len(texts))
+    return Ragged(*_kernel.codepoints(views.lower(), True))
+
+
+Weigh: TypeAlias = Callable[[Sequence[str]], Floats]
+"""The weights of words, given as they stand in a text, lower-cased and not stemmed."""
+
+_PIECE = 1 << 14  # texts that are cut at a time
+
+
+def count_weights(words: Sequence[str]) -> Floats:
+    """Every word weighs 1."""
+    return np.ones(len(words))
+
+
+@dataclass(frozen=True)
+class DocumentFrequencies:
+    """Numbers of texts, of N, that have each word or stem."""
+
+    documents: int
+    counts: Mapping[str, int]
+    stem: str = "none"
+
+    @property
+    def signature(self) -> str:
+        """Number of texts, and eight characters that change when the counts do."""
+        rows = "\n".join(f"{word} {count}" for word, count in sorted(self.counts.items()))
+        return f"idf/{self.documents}@{text_digest(rows)}"
+
+    def __call__(self, words: Sequence[str]) -> Floats:
+        """log(N / c) of each word."""
+        counts = [self.counts.get(stem, 1) for stem in stems_of(words, self.stem)]
+        return log(self.documents / np.array(counts, dtype=np.float64))
+
+
+def corpus_idf(
+    path: FilePath, stem: str = "none", progress: Progress = silent
+) -> DocumentFrequencies:
+    """From a file of texts, one a line."""
+    return texts_idf(Lines(Path(path), progress), stem, progress)
+
+
+def pooled_idf(
+    runs: Iterable[Run], stem: str = "none", progress: Progress = silent
+) -> DocumentFrequencies:
+    """From all responses of some runs, the same text once: log(N / c), Pourpre's formula.
+
+    The classifier's is another: `classifier.smoothed_idf`.
+    """
+    answers = (responses for run in runs for responses in run.answers.values())
+    texts = dict.fromkeys(response.text for responses in answers for response in responses)
+    if not texts:
+        raise InputError("there are no responses to take idf from: name a corpus")
+    return texts_idf(Strings(texts.keys(), "responses"), stem, progress)
+
+
+def texts_idf(
+    texts: Segments, stem: str = "none", progress: Progress = silent
+) -> DocumentFrequencies:
+    """From any texts; they are counted in runs of bounded size."""
+    vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
+    for start, stop in batches([texts], _PIECE, 1 << 24):
+        piece = texts.views(start, stop).strings()
+        tokens = tokenize(piece, _TOKENIZER, CASE, stem, vocab=vocab, threads=1)
+        row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(tokens.offsets))
+        pairs = np.unique(row << 32 | tokens.ids)
+        more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
+        counts = np.pad(counts, (0, len(more) - len(counts))) + more
+        progress(stop, len(texts), f"counting words of {texts.name}")
+    words = vocab.words(0, len(vocab))
+    return DocumentFrequencies(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
+
+
+POOLED = "pooled"
+"""The source that is no corpus: the responses themselves."""
+
+
+class Corpus:
+    """The texts of a file, one a line; some at a time are read, where they are asked for."""
+
+    def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
+        self.lines = Lines(path, progress)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, at: slice) -> list[str]:
+        start, stop, step = at.indices(len(self))
+        first = start - start % STRIDE
+        lines = self.lines.views(first, max(stop, first)).strings()
+        return lines[start - first : max(stop, start) - first : step]
+
+
+@dataclass(frozen=True)
+class IdfSource:
+    """`pooled`, or the place of a corpus."""
+
+    name: str = POOLED
+    progress: Progress = field(default=silent, compare=False, repr=False)
+    _told: dict[tuple[Pool, WordRecipe], StemIdf] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def signature(self) -> str:
+        """The source, with a digest or version that tells whether it is still the same."""
+        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
+
+    def check(self) -> None:
+        """Fail early if there is no such thing."""
+        if self.name != POOLED:
+            len(self._corpus)
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        return Corpus(self.name, self.progress)
+
+    def of_classifier(self, pool: Pool, words: WordRecipe) -> StemIdf:
+        """The idf of words as a classifier cuts and stems them; told once for each way."""
+        rule = WordRecipe(words.stem)  # stop words do not matter to it
+        if (pool, rule) not in self._told:
+            texts = pool.texts if self.name == POOLED else self._corpus
+            self._told[pool, rule] = smoothed_idf(texts, rule)
+        return self._told[pool, rule]
+
+    def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
+        """The idf of words as Pourpre asks for it."""
+        if self.name == POOLED:
+            return pooled_idf(runs, stem, self.progress)
+        return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
+
+
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_ALONE}]|[^\s{_ALONE}]+")
+"""Text between blanks; Chinese and Japanese have none, so each of their characters."""
+_MARKS = re.compile(r"[^\w\s]|_")
+
+
+class ResponseWord(NamedTuple):
+    """A word of a response, and where it stands there."""
+
+    text: str
+    start: int
+    end: int
+    speaks: bool
+    """True if the nugget has it too."""
+
+
+def words_with_support(response: str, nugget: Nugget) -> list[ResponseWord]:
+    """The words of a response, and which of them speak for a nugget."""
+    return [word for word, _ in words_with_nuggets(response, [nugget])]
+
+
+def words_with_nuggets(
+    response: str, nuggets: Sequence[Nugget]
+) -> Iterator[tuple[ResponseWord, list[int]]]:
+    """The words of a response, each with the nuggets that it speaks for, numbered from 0."""
+    places = list(_WORD.finditer(response))
+    described = (" ".join(nugget.descriptions) for nugget in nuggets)
+    stems = _stem_sets([*(place[0] for place in places), *described])
+    having: dict[str, list[int]] = {}
+    for j, nugget_stems in enumerate(stems[len(places) :]):
+        for stem in nugget_stems:
+            having.setdefault(stem, []).append(j)
+    for place, word_stems in zip(places, stems, strict=False):
+        numbers = sorted({j for stem in word_stems for j in having.get(stem, ())})
+        yield ResponseWord(place[0], place.start(), place.end(), bool(numbers)), numbers
+
+
+def quotation(words: Sequence[ResponseWord]) -> str:
+    """The words that speak for the nugget, in their order; … where others stand between them."""
+    pieces: list[str] = []
+    for n, word in enumerate(words):
+        if word.speaks:
+            is_adjacent = n > 0 and words[n - 1].speaks
+            gap = " " * (n > 0 and words[n - 1].end < word.start) if is_adjacent else " … "
+            pieces += [gap * bool(pieces), word.text]
+    return "".join(pieces)
+
+
+def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
+    """So many words of a response, those among which most speak for the nugget; all if it is short.
+
+    Of windows that are equally good, the middle one of the first that overlap.
+    """
+    words = words_with_support(response, nugget)
+    window = best_window([word.speaks for word in words], most)
+    if len(window) == len(words):
+        return response
+    text = response[words[window.start].start : words[window.stop - 1].end]
+    return f"{'… ' * (window.start > 0)}{text}{' …' * (window.stop < len(words))}"
+
+
+def best_window(speaks: Sequence[bool], most: int) -> range:
+    """Return the places of so many words in a row among which most speak for a nugget."""
+    if len(speaks) <= most:
+        return range(len(speaks))
+    sums = np.cumsum([0, *speaks])
+    counts = sums[most:] - sums[:-most]
+    good = np.flatnonzero(counts == counts.max())
+    near = good[good < good[0] + most]
+    first = int(near[len(near) // 2])
+    return range(first, first + most)
+
+
+def _stem_sets(texts: Iterable[str]) -> list[set[str]]:
+    """The stems of the content words of each text; each distinct word is stemmed once."""
+    bare, out = (_MARKS.sub("", text.lower()) for text in texts), stop_words("en")
+    words_by_text = [{word for word in _WORD.findall(text) if word not in out} for text in bare]
+    words = sorted(set[str]().union(*words_by_text))
+    stem = dict(zip(words, stems_of(words, "porter"), strict=True))
+    return [{stem[word] for word in text_words} for text_words in words_by_text]
