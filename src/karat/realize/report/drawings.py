@@ -280,7 +280,7 @@ def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
-    description = enumeration(
+    description = join_items(
         [f"{tree.top}: {' '.join(tree.leaves)} ({tree.remark})" for tree in trees]
     )
     return svg.chart(title, description, y + HEIGHT, parts)
