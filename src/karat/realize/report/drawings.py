@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import element, quote
-from karat.report.model import Figure, format_count
+from karat.report.model import Figure, format_count, join_items
 from karat.report.render.text import BOLD, DIM, Sheet
 
 if TYPE_CHECKING:
