@@ -223,7 +223,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
         for first, some in realizer.realize_all(treebank, 2, most=most, progress=report):
             assert first == ends
             ends += len(some.content)
-            scores = [order.score for few in some.found.orders for order in few]
+            scores = [order.score for few in some.realized.orders for order in few]
             found += zip(some.texts(), scores, strict=True)
         return found
 
@@ -277,7 +277,7 @@ def test_an_evaluation_of_one_input_has_its_completion(
     assert inputs("all") == ["all", "all, content words"]
     assert inputs("relations") == ["relations, content words"]
     every = ["all", "all, content words", "relations, content words"]
-    assert inputs() == inputs("every") == inputs("both") == inputs("relations, all") == every
+    assert inputs() == inputs("every") == inputs("relations, all") == every
     without = replace(model, completion={"all": model.completion["all"]})
     with pytest.raises(InputError, match="train it with --complete-from relations"):
         evaluate_realizer(without, treebank, "relations")
@@ -299,8 +299,8 @@ def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_p
     tree, (best, *_), optional = found.completion[1:]
     shown = [one.word for one in optional if one.word]
     assert shown == [tree.words[node] for node in best.nodes]
-    assert any(one.others for one in optional)
-    assert all(one.others for one in optional if not one.word)
+    assert any(one.alternatives for one in optional)
+    assert all(one.alternatives for one in optional if not one.word)
     blank = replace(treebank, upos=["_"] * len(treebank.words))
     with pytest.raises(InputError, match=r"no tags \(UPOS\)"):
         explain_content_words(model, blank, 0)

@@ -108,7 +108,7 @@ def test_rows_beyond_the_table_are_refused(tmp_path: Path) -> None:
     tables = {"tags": np.zeros(6, dtype=np.float32)}
     bad = Classifier({"tags": ("a", "b")}, False, known, tables)
     with pytest.raises(ValueError, match="beyond the table"):
-        bad.found(columns, np.array([0]))
+        bad.predict_labels(columns, np.array([0]))
     rows = _kernel.rows_of_nodes(*kernel_of(columns), np.arange(8, dtype=np.int32), False)
     trainer = _kernel.LabelTrainer([2], 3, 0.1, 0.0, 1.0)
     gold = np.zeros((columns.nodes, 1), dtype=np.int32)
@@ -122,7 +122,7 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     tables = {"tags": np.zeros(16, dtype=np.float32), "fine": np.zeros(18, dtype=np.float32)}
     bad = Classifier({"tags": ("a", "b"), "fine": ("a", "b")}, False, known, tables)
     with pytest.raises(ValueError, match="do not fit the labels"):
-        bad.found(columns, np.array([0]))
+        bad.predict_labels(columns, np.array([0]))
     with pytest.raises(ValueError, match="affixes of other words"):
         _kernel.count_labelling(columns.kernel, columns.affixes[1:], np.array([0]), 3, False)
 

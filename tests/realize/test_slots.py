@@ -108,7 +108,7 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 def test_features_of_pairs_are_those_of_a_slow_walk(tmp_path: Path) -> None:
     trees = content_trees(bank(tmp_path, toy_content(12, 4)), frozenset(".?"))
     made = NodeFeatures(trees, True, {})
-    nodes = made.sisters.nodes.tolist(), made.sisters.others.tolist()
+    nodes = made.sisters.nodes.tolist(), made.sisters.partners.tolist()
     heads = trees.heads.tolist()
     slow = {
         (i, j)
@@ -143,7 +143,7 @@ def test_fillings_are_shown_in_the_places_of_the_widest() -> None:
     comma, cop, aux = item(",", "punct"), item("be", "cop"), item("will", "aux")
     choice = Choice(0, "comma", (((), 0.5), ((comma, comma), 0.3), ((comma,), 0.2)))
     assert widest_filling(choice) == (comma, comma)
-    ways = [(one.chance, one.shown) for one in list_candidates(choice, widest_filling(choice))]
+    ways = [(one.chance, one.placement) for one in list_candidates(choice, widest_filling(choice))]
     two = [(0.2, (comma, None)), (0.2, (None, comma))]
     assert ways == [(0.5, (None, None)), (0.3, (comma, comma)), *two]
     # The best filling has no place in the longer one, and stays.
@@ -162,7 +162,7 @@ def test_ways_are_the_first_of_all_permutations() -> None:
             if all(a[0].relation == wide[k][0].relation for a, k in zip(filling, at, strict=True))
         ]
         choice = Choice(0, "other", ((filling, 1.0),))
-        found = [one.shown for one in list_candidates(choice, wide)]
+        found = [one.placement for one in list_candidates(choice, wide)]
         assert found == list(dict.fromkeys(fits))[:4]
 
 

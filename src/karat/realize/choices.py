@@ -57,7 +57,7 @@ class OptionalWord(NamedTuple):
 
     word: str
     probability: float | None = None
-    others: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 class CompletionExplained(NamedTuple):

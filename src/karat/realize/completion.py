@@ -148,7 +148,7 @@ class Candidate(NamedTuple):
 
     filling: Filling
     chance: float
-    shown: Shown
+    placement: Shown
 
 
 class Token(NamedTuple):
@@ -338,7 +338,7 @@ class InsertionDecision:
         """Put a candidate into its places; empty strings where it has nothing."""
         for at in self.places[slot]:
             token = self.sentence[at]
-            item = candidate.shown[token.item]
+            item = candidate.placement[token.item]
             words[at] = tokens[at] = ""
             if item is not None:
                 word = item[token.part]

@@ -211,7 +211,7 @@ def content_trees(
         treebank.offsets[:-1].tolist(), treebank.offsets[1:].tolist(), strict=True
     ):
         sentence = _Sentence(treebank, words, start, end, final)
-        sentence_content = sentence.kept()
+        sentence_content = sentence.content_words()
         place = {j: len(content) + n for n, j in enumerate(sentence_content)}
         for j, slot in sentence.slots.items():
             members[slot].setdefault(sentence.above(j), []).append(j)
@@ -361,7 +361,7 @@ class _Sentence:
         """Return a word in a slot with its `fixed` daughters."""
         return (j, *self._fixed(j))
 
-    def kept(self) -> list[int]:
+    def content_words(self) -> list[int]:
         """Return the content words."""
         return [
             j for j in range(self.start, self.end) if j not in self.slots and j not in self.fixed

@@ -273,7 +273,7 @@ def evaluate_realizer(
             completed, slot_rows = evaluate_completion(model, treebank, kind, **options)
             outputs, slots = outputs + completed, slots + slot_rows
     rows = [output.scores() for output in outputs]
-    n_seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen).sum())
+    n_seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen_sentences).sum())
     training = TrainingOverlap(len(treebank), n_seen, n_seen / max(len(treebank), 1))
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
     data = f"model={model.digest},treebank={treebank.digest}"
@@ -436,8 +436,8 @@ def _lowercase_sentences(realized: ContentSentences) -> list[str]:
     if realized.lemmas is not None:
         forms = [SPACES.sub(SPACE, form) for form in realized.lemmas.forms.forms]
         return realized.lemmas.forms.sentences(forms)
-    trees = realized.found.inserted.trees.without_spaces()
-    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.found.orders)]
+    trees = realized.realized.inserted.trees.without_spaces()
+    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.realized.orders)]
 
 
 def _fillings_of_content(
@@ -462,7 +462,7 @@ def _right_forms(realized: ContentSentences, lemmas: Treebank) -> list[bool]:
     """Return whether the form of each given lemma is that of the treebank."""
     if realized.lemmas is None:
         return []
-    sources = enumerate(realized.found.inserted.sources.tolist())
+    sources = enumerate(realized.realized.inserted.sources.tolist())
     best = realized.lemmas.best
     return [best[node] == lemmas.words[j] for node, j in sources if j >= 0]
 

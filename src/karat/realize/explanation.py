@@ -120,7 +120,7 @@ class SupertagsExplained(NamedTuple):
     lattice: TreeLattice
     paths: tuple[PathScore, ...]
     best: WordOrder
-    every: TreeLattice | None = None
+    unpruned: TreeLattice | None = None
 
 
 class NodeLabel(NamedTuple):
@@ -223,7 +223,9 @@ def explain_tree(
     supertags = None
     if fergus is not None:
         full_lattice = _unpruned(fergus, single_tree) if unpruned else None
-        supertags = explain_supertags(fergus, single_tree, k, progress)._replace(every=full_lattice)
+        supertags = explain_supertags(fergus, single_tree, k, progress)._replace(
+            unpruned=full_lattice
+        )
     orders = None if ordering is None else explain_ordering(ordering, single_tree, k, progress)
     written = [("supertags", supertags.paths[0].sentence)] if supertags else []
     written += [("ordering model", orders.orders[0].sentence)] if orders else []
@@ -480,7 +482,7 @@ def explain_content_words(
     _check_completer(model, inputs, slots, realizer)
     treebank_of_tree = _select_tree(treebank, tree, inputs)
     realized = ContentRealizer(model, inputs, slots, realizer).realize(treebank_of_tree, k)
-    completed_tree = realized.found.inserted.trees
+    completed_tree = realized.realized.inserted.trees
     by_fergus = model.chosen("all", realizer) == "fergus"
     supertags = (
         explain_supertags(model.the_fergus(), completed_tree, k, progress) if by_fergus else None
@@ -493,7 +495,7 @@ def explain_content_words(
     forms: list[WordForm] = []
     if realized.lemmas is not None:
         rows = rows_from_lemmas(MODEL, realized.lemmas.inflection, realized.lemmas.forms)
-        forms = _forms(realized.lemmas, realized.found)
+        forms = _forms(realized.lemmas, realized.realized)
         ordering = ordering and replace_sentences(ordering, realized.lemmas.forms)
         realized = _with_words(realized, realized.lemmas.best)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
@@ -506,10 +508,10 @@ def explain_content_words(
         settings=settings,
         notes=(*fallback, *note_unseen_labels(model, labels_of_content(treebank_of_tree, inputs))),
         number=tree + 1,
-        tree=realized.found.inserted.trees,
+        tree=realized.realized.inserted.trees,
         supertags=supertags,
         ordering=ordering,
-        completion=explain_completion(realized.found, realized.content.words),
+        completion=explain_completion(realized.realized, realized.content.words),
         inflection=tuple(forms),
     )
 
@@ -543,18 +545,20 @@ def _forms(lemmas: ContentLemmas, realized: RealizedContent) -> list[WordForm]:
 
 def _with_words(realized: ContentSentences, forms: Mapping[int, str]) -> ContentSentences:
     """Return the only tree with the forms of its best order."""
-    inserted, words = realized.found.inserted, list(realized.content.words)
+    inserted, words = realized.realized.inserted, list(realized.content.words)
     for node, place in enumerate(inserted.places):
         if place is None:
             words[inserted.trees.places[node]] = forms[node]
     tree_with_forms = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
-    fillings, final = dict(realized.found.fillings), realized.fillings()
-    for j, slot, choice_fillings in realized.found.choices:
+    fillings, final = dict(realized.realized.fillings), realized.fillings()
+    for j, slot, choice_fillings in realized.realized.choices:
         if final[slot][j] in (
             filling for filling, _ in choice_fillings
         ):  # else only its form is another
             fillings[slot] = [*fillings[slot][:j], final[slot][j], *fillings[slot][j + 1 :]]
     content_realized = replace(
-        realized.found, inserted=replace(inserted, trees=tree_with_forms), fillings=fillings
+        realized.realized, inserted=replace(inserted, trees=tree_with_forms), fillings=fillings
     )
-    return replace(realized, content=replace(realized.content, words=words), found=content_realized)
+    return replace(
+        realized, content=replace(realized.content, words=words), realized=content_realized
+    )

@@ -206,7 +206,7 @@ class FormTable:
         self.forms = lru_cache(CACHED)(self._forms)
 
     @cached_property
-    def _same(self) -> dict[Differences, tuple[int, int]]:
+    def _same_form_counts(self) -> dict[Differences, tuple[int, int]]:
         """Pairs of cells with the same form, and all; made when an unknown cell is met."""
         return _same_forms(self._cells.values(), self.counts)
 
@@ -337,11 +337,11 @@ class FormTable:
     def _probability_of_same(self, cell: Cell, other: Cell) -> float:
         """Return the probability that two cells of a lemma have the same form."""
         different = differences(cell, other)
-        if different in self._same:
-            return _same_form_share(self._same[different])
+        if different in self._same_form_counts:
+            return _same_form_share(self._same_form_counts[different])
         probability = 1.0
         for difference in different:
-            probability *= _same_form_share(self._same.get((difference,), (0, 0)))
+            probability *= _same_form_share(self._same_form_counts.get((difference,), (0, 0)))
         return probability if len(different) <= MAX_DIFFERENCES else 0.0
 
 

@@ -83,25 +83,27 @@ class ContentSentences:
     """Trees of content words, and what was made of them; `lemmas` if the input has these."""
 
     content: ContentTrees
-    found: RealizedContent
+    realized: RealizedContent
     lemmas: ContentLemmas | None = None
 
     def texts(self, detokenise: bool = False) -> list[str]:
         """Return the sentences of all orders of all trees."""
         if self.lemmas is not None:
             return self.lemmas.texts(detokenise)
-        trees = self.found.inserted.trees
+        trees = self.realized.inserted.trees
         pairs = (
-            (i, order) for i, tree_orders in enumerate(self.found.orders) for order in tree_orders
+            (i, order)
+            for i, tree_orders in enumerate(self.realized.orders)
+            for order in tree_orders
         )
         return [trees.sentence(i, order.nodes) for i, order in pairs]
 
     def fillings(self) -> Mapping[str, list[Filling]]:
         """Return what is in every slot, in the forms of the best order."""
         if self.lemmas is None:
-            return self.found.fillings
-        filled = {slot: list(column) for slot, column in self.found.fillings.items()}
-        for node, place in enumerate(self.found.inserted.places):
+            return self.realized.fillings
+        filled = {slot: list(column) for slot, column in self.realized.fillings.items()}
+        for node, place in enumerate(self.realized.inserted.places):
             if place is not None:
                 slot, j = place.slot
                 filled[slot][j] = _with_form(filled[slot][j], place, self.lemmas.best[node])
@@ -370,8 +372,8 @@ def generate_sentences(
     inserted = 0
     content_realizer = ContentRealizer(model, inputs, slots, realizer)
     for first, block in content_realizer.realize_all(bank, n_best, progress=progress):
-        rows += _rank_rows(block.found.orders, block.texts(detokenise), first)
-        inserted += int((block.found.inserted.sources < 0).sum())
+        rows += _rank_rows(block.realized.orders, block.texts(detokenise), first)
+        inserted += int((block.realized.inserted.sources < 0).sum())
     settings: dict[str, object] = {"inputs": inputs, "n_best": n_best}
     settings |= {"realizer": model.chosen("all", realizer), "complete": ",".join(complete)}
     if keep:

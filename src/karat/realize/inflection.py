@@ -273,7 +273,7 @@ def lemmatize_completed(
     lemma_trees = replace(
         trees, inputs="lemmas", words=lowered, fine=fine, features=features, lemmas=lemmas
     )
-    return CompletedLemmas(lemma_trees, replace(nodes_of(lemma_trees), known=fixed_forms))
+    return CompletedLemmas(lemma_trees, replace(nodes_of(lemma_trees), fixed_forms=fixed_forms))
 
 
 def _is_mark(place: InsertionPlace | None) -> bool:

@@ -38,7 +38,7 @@ class Nodes:
     relations: list[str]
     mothers: Ints
     offsets: Ints
-    known: Mapping[int, str] = field(default_factory=dict)
+    fixed_forms: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -177,7 +177,7 @@ class Candidates(NamedTuple):
 class FormParts(NamedTuple):
     """Symbols of forms, of how they begin and of how they end; a column a form."""
 
-    whole: Keys
+    forms: Keys
     beginnings: tuple[Keys, ...]
     ends: tuple[Keys, ...]
 
@@ -192,7 +192,7 @@ class FormParts(NamedTuple):
 
 def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogLinearFeatures:
     """Return the features of neighbouring forms, for the rows they belong to."""
-    before, after = parts.whole[left], parts.whole[right]
+    before, after = parts.forms[left], parts.forms[right]
     key_pairs = [(before, after)]
     key_pairs += [(before, part[right]) for part in parts.beginnings]
     key_pairs += [(part[left], after) for part in parts.ends]
@@ -330,15 +330,17 @@ class Inflector:
     def candidates(self, nodes: Nodes, order: Ints, sentences: Ints) -> Candidates:
         """Return the forms that nodes may have, in a given order."""
         forms = [
-            {nodes.known[j]: 0} if j in nodes.known else self.table.forms(nodes.cells[j])
+            {nodes.fixed_forms[j]: 0}
+            if j in nodes.fixed_forms
+            else self.table.forms(nodes.cells[j])
             for j in order.tolist()
         ]
         return _candidates(forms, sentences)
 
     def source(self, nodes: Nodes, j: int) -> FormSource:
         """Return the forms that a node may have, and where they come from."""
-        if j in nodes.known:
-            return FormSource({nodes.known[j]: 0}, "inserted")
+        if j in nodes.fixed_forms:
+            return FormSource({nodes.fixed_forms[j]: 0}, "inserted")
         return self.table.source(nodes.cells[j])
 
     def first_forms(self, nodes: Nodes) -> list[str]:

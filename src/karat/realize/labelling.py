@@ -79,7 +79,7 @@ class Classifier:
         """The row of every feature, -1 for those that have none."""
         return _rows(self.known)
 
-    def found(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
+    def predict_labels(self, columns: NodeColumns, chosen: Ints) -> dict[str, Symbols]:
         """Return the most probable labels of some trees' nodes, and the others of relations."""
         tables, sizes = [self.weights[kind] for kind in self.names], map(len, self.names.values())
         inputs = columns.kernel, columns.affixes, chosen, self.sees_labels, MIN_CERTAIN
@@ -139,7 +139,7 @@ class Labeller:
         """Return the trees with the most probable labels."""
         everything = np.arange(len(columns), dtype=np.int64)
         for _, classifier in sorted(self.classifiers.items()):
-            columns = replace(columns, **classifier.found(columns, everything))  # type: ignore[arg-type]
+            columns = replace(columns, **classifier.predict_labels(columns, everything))  # type: ignore[arg-type]
         return columns
 
     def about(self) -> list[dict[str, Any]]:
@@ -222,7 +222,7 @@ def _train(
     weights = {kind: table.reshape(-1) for kind, table in zip(names, tables, strict=True)}
     stop.check()
     label_set = Classifier(names, n > 0, has_weight, weights)
-    return label_set, label_set.found(columns, held_out)
+    return label_set, label_set.predict_labels(columns, held_out)
 
 
 def _rows(has_weight: Flags) -> NDArray[np.int32]:

@@ -166,7 +166,7 @@ class _Batch(NamedTuple):
     """Some items, with their rows and features renumbered."""
 
     choices: Choices
-    kept: Ints
+    selected_rows: Ints
     rows: Ints
     places: Ints
 
@@ -181,9 +181,9 @@ class _Batch(NamedTuple):
 
     def step(self, weights: Floats, squares: Floats, priors: Floats, right: Flags) -> None:
         """Move the weights one step up the gradient."""
-        sums = np.bincount(self.rows, weights[self.places], minlength=len(self.kept))
-        probabilities = self.choices.probabilities(priors[self.kept] + sums)
-        slope = right[self.kept] - probabilities
+        sums = np.bincount(self.rows, weights[self.places], minlength=len(self.selected_rows))
+        probabilities = self.choices.probabilities(priors[self.selected_rows] + sums)
+        slope = right[self.selected_rows] - probabilities
         used, inverse = np.unique(self.places, return_inverse=True)
         gradient = np.bincount(inverse, slope[self.rows], minlength=len(used))
         squares[used] += gradient * gradient

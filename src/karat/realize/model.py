@@ -114,7 +114,7 @@ class RealizerModel:
     fergus: Fergus | None
     ordering: Mapping[str, Any] = field(default_factory=dict)
     treebank: Mapping[str, int] = field(default_factory=dict)
-    seen: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    seen_sentences: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     inflection: Inflection | None = None
     """Forms of lemmas, for the ordering model that is given these."""
     completion: Mapping[str, Completer] = field(default_factory=dict)
@@ -261,7 +261,7 @@ class RealizerModel:
 
     def has_seen(self, tree: InputTrees) -> bool:
         """Return whether the only tree's sentence was in the training treebank."""
-        return bool(np.isin(fingerprints(tree), self.seen).all())
+        return bool(np.isin(fingerprints(tree), self.seen_sentences).all())
 
     def contents(self) -> str:
         """Return the names of the realisers."""
@@ -295,7 +295,7 @@ class RealizerModel:
         for name, (description, part_arrays) in parts.items():
             about["parts"][name] = description
             arrays |= with_prefix(f"{name}.", part_arrays)
-        about["same"], once = _deduplicate(arrays | {"seen": self.seen})
+        about["same"], once = _deduplicate(arrays | {"seen": self.seen_sentences})
         return about, once
 
 

@@ -103,7 +103,7 @@ class FeaturePairs:
     """Nodes in rising order, and for each another node."""
 
     nodes: Ints
-    others: Ints
+    partners: Ints
 
     @classmethod
     def of(cls, nodes: Ints, partners: Ints) -> FeaturePairs:
@@ -181,7 +181,7 @@ class NodeFeatures:
     def bag(self, pairs: FeaturePairs, column: Hashes) -> Hashes:
         """Return a hash of the values at all partners of every node, whatever their order."""
         hashes = np.zeros(self.n, dtype=np.uint64)
-        np.add.at(hashes, pairs.nodes, mix(np.uint64(7), column[pairs.others]))
+        np.add.at(hashes, pairs.nodes, mix(np.uint64(7), column[pairs.partners]))
         return hashes
 
     def blocks(
@@ -194,7 +194,7 @@ class NodeFeatures:
             names = _names(templates[kind])
             pair_columns = {k: node_columns[k][pairs.nodes] for k in names if k[0] in "ihg"}
             other = {k[1:] for k in names if k[0] == "d"}
-            pair_columns |= _columns_at({k: columns[k] for k in other}, "d", pairs.others)
+            pair_columns |= _columns_at({k: columns[k] for k in other}, "d", pairs.partners)
             start += 200
             blocks.append(
                 FeatureBlock(pairs.nodes, _hash_templates(templates[kind], start, pair_columns))
@@ -213,16 +213,16 @@ class NodeFeatures:
             ("head", above),
             ("daughter", self.daughters),
         ):
-            counts = np.diff(begins)[pairs.others]
+            counts = np.diff(begins)[pairs.partners]
             pair_numbers = np.repeat(np.arange(len(counts)), counts)
             within = np.arange(len(pair_numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
             nodes = pairs.nodes[pair_numbers]
             names = _names(templates[kind])
             pair_columns = {k: node_columns[k][nodes] for k in names if k[0] in "ihg"}
             pair_columns |= {
-                k: columns[k[1:]][pairs.others[pair_numbers]] for k in names if k[0] == "d"
+                k: columns[k[1:]][pairs.partners[pair_numbers]] for k in names if k[0] == "d"
             }
-            pair_columns["f"] = values[begins[pairs.others][pair_numbers] + within]
+            pair_columns["f"] = values[begins[pairs.partners][pair_numbers] + within]
             start += 200
             blocks.append(
                 FeatureBlock(nodes, _hash_templates(templates[kind], start, pair_columns))
@@ -251,7 +251,7 @@ def _columns_at(columns: Mapping[str, Hashes], prefix: str, nodes: Ints) -> Colu
 
 def _sisters(daughters: FeaturePairs) -> FeaturePairs:
     """Return all pairs of sisters."""
-    mothers, kids = daughters.nodes, daughters.others
+    mothers, kids = daughters.nodes, daughters.partners
     begins = np.flatnonzero(np.append(True, mothers[1:] != mothers[:-1])) if len(kids) else kids
     counts = np.diff(np.append(begins, len(kids)))
     many = np.repeat(counts, counts)  # sisters of each, with herself

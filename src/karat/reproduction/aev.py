@@ -99,7 +99,7 @@ class Plane(NamedTuple):
         return predicted(self.published.task, self.published.guideline)
 
     @property
-    def where(self) -> str:
+    def table(self) -> str:
         """The number of the table."""
         return f"Table {self.published.number}"
 
@@ -199,7 +199,7 @@ def _numbers(plane: Plane) -> Iterator[ReproducedNumber]:
 def _number(
     plane: Plane, item: str, paper: float | None, row: PlaneRow | ComparedRow
 ) -> ReproducedNumber:
-    location, detail = f"{plane.where}: {plane.item}", "r is negative" if row.r < 0 else ""
+    location, detail = f"{plane.table}: {plane.item}", "r is negative" if row.r < 0 else ""
     r2, low, high = (100 * value for value in (row.r2, row.low, row.high))
     return ReproducedNumber(
         location, item, MEASURE, paper, r2, plane.data, low, high, detail=detail
@@ -220,7 +220,7 @@ def _published(table: Published, cell: PlaneCell) -> float | None:
 def _conclusions(plane: Plane) -> Iterator[Conclusion]:
     region, verdict = plane.region, plane.study.verdicts[0]
     claim = f"The predicted region ({region}) agrees better than the rest of the plane."
-    location = plane.where
+    location = plane.table
     yield Conclusion(location, claim, verdict.words, _spread(verdict), plane.data)
     yield best_cell_conclusion(plane.fit, region, location, plane.data)
 

@@ -74,7 +74,7 @@ class CorrelationCurves(NamedTuple):
     counterpart: GtmCounterpart
     by_references: dict[int, ReliabilityCurves]
     """By the number of references."""
-    named: dict[str, str]
+    metric_of_measure: dict[str, str]
     """Name in the paper -> metric."""
     size: str
     """The set in words."""
@@ -94,7 +94,7 @@ class CorrelationCurves(NamedTuple):
     def values(self, measure: str, references: int = 1, dimension: str = "") -> list[float]:
         """Return a curve of Spearman's coefficients, as means over combinations of references."""
         dimension = dimension or self.counterpart.adequacy
-        curve = dimension, STATISTICS[0], references, self.named[measure]
+        curve = dimension, STATISTICS[0], references, self.metric_of_measure[measure]
         reliability_curves = self.by_references[references]
         return [
             row.value if self.shuffle is None else self._of_shuffle(values, references)
@@ -114,7 +114,7 @@ class CorrelationCurves(NamedTuple):
         return not any(
             np.isnan(self.values(measure, references, dimension)).any()
             for references in self.by_references
-            for measure in self.named
+            for measure in self.metric_of_measure
             for dimension in dimensions
         )
 
@@ -232,7 +232,9 @@ def _numbers(set_curves: CorrelationCurves) -> Iterator[ReproducedNumber]:
                 if paper
                 else detail_of_length
             )
-    names = {set_curves.named[name]: name for name in ("F", "BLEU")}  # as in the paper's figure
+    names = {
+        set_curves.metric_of_measure[name]: name for name in ("F", "BLEU")
+    }  # as in the paper's figure
     all_curves = set_curves.by_references.values()
     for row in (row for curves in all_curves for row in curves.rows):
         if row.metric in names and row.dimension == set_curves.counterpart.adequacy:

@@ -297,18 +297,31 @@ def explain(
     if inputs == "relations" and not complete:
         raise click.UsageError("--inputs relations is for --complete: give both")
     check_output(output, (model, trees))
+    settings: dict[str, Any] = {"realizer": realizer}
     with Bar() as progress:
-        opened = open_realizer(model)
-        place: tuple[int, int] = (segment - 1, n_best)
+        realizer_model = open_realizer(model)
         if complete:
-            given, classes = read_input(trees), _split_names(complete)
-            more: dict[str, Any] = {"inputs": inputs, "realizer": realizer, "progress": progress}
-            more |= {"complete": classes, "keep": _split_names(keep)}
-            found = explain_content_words(opened, given, *place, **more)
+            settings |= {"inputs": inputs, "complete": _split_names(complete)}
+            explanation = explain_content_words(
+                realizer_model,
+                read_input(trees),
+                segment - 1,
+                n_best,
+                keep=_split_names(keep),
+                progress=progress,
+                **settings,
+            )
         else:
-            more = {"realizer": realizer, "unpruned": unpruned, "progress": progress}
-            found = explain_tree(opened, read_trees(trees, inputs), *place, **more)
-    show(found.document(options.command_line()), format, output)
+            explanation = explain_tree(
+                realizer_model,
+                read_trees(trees, inputs),
+                segment - 1,
+                n_best,
+                unpruned=unpruned,
+                progress=progress,
+                **settings,
+            )
+    show(explanation.document(options.command_line()), format, output)
 
 
 @click.command(name="grammar", cls=Command)

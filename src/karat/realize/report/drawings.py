@@ -129,7 +129,7 @@ def alternatives_figure(title: str, caption: str, words: Sequence[Alternatives])
         )
         arcs.append(GraphArc(start, end, label, True, tooltip))
         arcs += [
-            GraphArc(start, end, _word_with_probability(*alternative), told=alternative[0])
+            GraphArc(start, end, _word_with_probability(*alternative), tooltip=alternative[0])
             for alternative in alternatives
         ]
     return _figure(title, [LatticePanel("", arcs, compact=True)], caption)
@@ -250,7 +250,7 @@ class TreeDrawing(NamedTuple):
 
     top: str
     leaves: tuple[str, ...]
-    told: str
+    remark: str
 
 
 def draw_supertag(supertag: Supertag) -> TreeDrawing:
@@ -275,13 +275,13 @@ def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for tree in trees:
-        width = max(_width(tree), svg.extent(tree.told)) + GAP
+        width = max(_width(tree), svg.extent(tree.remark)) + GAP
         if x + width > svg.WIDTH and x:
             x, y = 0.0, y + HEIGHT
         parts += _tree(tree, x + width / 2, y + 20)
         x += width
     description = join_items(
-        [f"{tree.top}: {' '.join(tree.leaves)} ({tree.told})" for tree in trees]
+        [f"{tree.top}: {' '.join(tree.leaves)} ({tree.remark})" for tree in trees]
     )
     return svg.chart(title, description, y + HEIGHT, parts)
 
@@ -300,7 +300,7 @@ def _tree(tree: TreeDrawing, middle: float, top: float) -> list[str]:
         color = svg.ACCENT if leaf.endswith("↓") else svg.WARM if leaf == "*" else None
         parts.append(svg.label(at, top + 42, leaf, "middle", color))
         x += step
-    return [*parts, svg.label(middle, top + 60, tree.told, "middle", svg.MUTED)]
+    return [*parts, svg.label(middle, top + 60, tree.remark, "middle", svg.MUTED)]
 
 
 def _sketch_trees(trees: Sequence[TreeDrawing], sheet: Sheet) -> list[str]:
@@ -320,4 +320,4 @@ def _letters(tree: TreeDrawing, sheet: Sheet) -> list[str]:
     row = [marks.get(place, "─") for place in range(middles[0], middles[-1] + 1)]
     branch = " " * middles[0] + ("".join(row) if len(tree.leaves) > 1 else "│")
     top = " " * max(center - len(tree.top) // 2, 0) + tree.top
-    return [sheet.ink(top, BOLD) + "  " + sheet.ink(tree.told, DIM), branch, below]
+    return [sheet.ink(top, BOLD) + "  " + sheet.ink(tree.remark, DIM), branch, below]

@@ -224,7 +224,7 @@ def _supertags(explained: explanation.SupertagsExplained) -> Blocks:
     ]
     arcs: list[Row] = [{**arc._asdict(), "word": words[arc.node]} for arc in lattice.arcs]
     best = as_rows(explained.assignments)
-    unpruned = [] if explained.every is None else [unpruned_figure(explained.every)]
+    unpruned = [] if explained.unpruned is None else [unpruned_figure(explained.unpruned)]
     return [
         Table("nodes", "Tree Chooser: supertags", _NODES, nodes, notes=(chosen,)),
         Table("assignments", "Tree Chooser: the best assignments", _ASSIGNMENTS, best),

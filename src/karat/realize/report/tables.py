@@ -76,7 +76,7 @@ def _describe_completion(
 ) -> tuple[str, ...]:
     """Return the completed sentence, and how much of it was inserted."""
     slots = [word for word in completion.optional if word.probability is not None]
-    unsure = format_count(sum(bool(word.others) for word in slots), "choice")
+    unsure = format_count(sum(bool(word.alternatives) for word in slots), "choice")
     words = sum(len(word.word.split()) for word in slots)
     inserted = format_count(words, "word") if words else "No words"
     return (f"{inserted} inserted, {unsure} in doubt: {explained.rows[0].sentence}",)

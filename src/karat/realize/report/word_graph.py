@@ -57,7 +57,7 @@ class GraphArc(NamedTuple):
     end: int
     word: str
     best: bool = False
-    told: str = ""
+    tooltip: str = ""
 
 
 Arcs = Sequence[GraphArc]
@@ -200,7 +200,7 @@ def _draw_arcs(arcs: Arcs, places: dict[int, Point]) -> list[str]:
         ink: Look = {"font_weight": 600} if arc.best else {"fill": svg.MUTED}
         place: Look = {"x": spot[0], "y": spot[1] - 3, "text_anchor": "middle", **ink}
         label = element("text", quote(_short_word(arc)), **place, **svg.HALO)
-        words.append(element("g", svg.tooltip(arc.told), label) if arc.told else label)
+        words.append(element("g", svg.tooltip(arc.tooltip), label) if arc.tooltip else label)
     return paths[::-1] + words
 
 
