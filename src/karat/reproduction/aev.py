@@ -254,7 +254,7 @@ def _spread(verdict: Verdict) -> str:
 def _difference(plane: Plane) -> PaperDifference:
     paper = f"{plane.published.description}; guideline: {plane.published.guideline}"
     our_data = f"{plane.data}; {plane.size}"
-    return PaperDifference(f"data of {plane.where}", paper, our_data)
+    return PaperDifference(f"data of {plane.table}", paper, our_data)
 
 
 _DIFFERENCES = (
