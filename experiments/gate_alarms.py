@@ -42,7 +42,7 @@ def statistics(systems: dict[str, Sequence[str]], references: Sequence[Sequence[
     inputs = make_inputs(systems, references, METRICS)
     stats = compute_statistics(inputs, Keep(rows=True), 1, silent)
     return {
-        name: [np.concatenate(stats[name, m].rows).astype(np.int64) for m in inputs.metrics]
+        name: [np.concatenate(stats[name, m].row_blocks).astype(np.int64) for m in inputs.metrics]
         for name in systems
     }
 

@@ -192,7 +192,7 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, called: Called) ->
         ),
         (("same.txt", "-o", "g.tsv"), "g.tsv is one of the inputs"),
         (("same.txt", "--junit", "ref.txt"), "ref.txt is one of the inputs"),
-        (("same.txt", "-o", "x", "--junit", "./x"), "-o and --junit are both"),
+        (("same.txt", "-o", "x", "--junit", "./x"), "--output and --junit are both"),
         (("a.txt",), "a.txt has 4 segments and ref.txt has 30 segments"),
         ((), "Missing argument"),
     ],

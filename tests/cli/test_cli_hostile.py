@@ -16,7 +16,6 @@ from karat.storage.store import read_store, write_store
 Called = Callable[..., subprocess.CompletedProcess[str]]
 
 SCORE = ("nuggets", "score", "heron", "--key", "demo-nuggets")
-JUDGE = ("nuggets", "judge", "heron", "--key", "demo-nuggets", "--log", "log.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +30,6 @@ JUDGE = ("nuggets", "judge", "heron", "--key", "demo-nuggets", "--log", "log.jso
             "inf is not a number of gigabytes",
         ),
         ((*SCORE, "--beta", "1e300"), "beta=1e+300"),
-        ((*JUDGE, "--likely", "nan"), "--likely nan"),
         (("meta", "demo", "-m", "bleu", "--reference", "9" * 5000), "no option 'references'"),
     ],
 )

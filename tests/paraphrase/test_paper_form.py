@@ -136,7 +136,7 @@ def test_a_split_that_leaves_too_little(number: int) -> None:
 
 
 def test_evaluate_takes_a_form_and_rivals() -> None:
-    settings: dict[str, Any] = {"folds": 2, "resamples": 0, "rivals": ["ter"]}
+    settings: dict[str, Any] = {"folds": 2, "resamples": 0, "compare_with": ["ter"]}
     found = kt.evaluate_paraphrases("demo-paraphrases", form="paper", **settings)
     assert [row.first for row in found.rows][-1] == "ter"
     assert [row.first for row in found.alone] == ["ter"]

@@ -47,7 +47,7 @@ WORDS = ["the", "a", "man", "dog", "runs", "sits", "red", "in", "on", "with", "t
 @pytest.fixture(autouse=True)
 def any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow limits that are smaller than any text."""
-    monkeypatch.setattr(arrays, "LEAST", 1)
+    monkeypatch.setattr(arrays, "MIN_MEMORY", 1)
     monkeypatch.setattr(alignment, "_PAIRS", 7)
     monkeypatch.setattr(parallel_text, "_SENTENCES", 5)
     monkeypatch.setattr(training, "_PAIRS", 5)

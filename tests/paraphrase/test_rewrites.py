@@ -122,7 +122,7 @@ def test_rewrites_do_not_depend_on_memory(
         for name in ("_MAX_JOINED_PATHS", "_ROWS_PER_PIECE"):
             patch.setattr(rewrites, name, run)
         patch.setattr(training, "_PAIRS", run)
-        patch.setattr(arrays, "LEAST", 1)
+        patch.setattr(arrays, "MIN_MEMORY", 1)
         if wanted is None:
             with pytest.raises(InputError, match="translated alike"):
                 rewrite_table(counted, Recipe("none"), limits, memory=limit)
