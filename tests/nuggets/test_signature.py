@@ -75,7 +75,8 @@ def test_no_two_ways_have_the_same() -> None:
         by_paper(threshold=4.0000001),
     ]
     found = [signed(rule) for rule in rules]
-    found += [signed(official=official) for official in (Official(5), Official(3.0000001), Official(strict=True))]
+    settings = (Official(5), Official(3.0000001), Official(strict=True))
+    found += [signed(official=official) for official in settings]
     found += [signed(corrected=False), signed(guess=False), signed(general=True)]
     found += [signed(nuggets=SET.select("run5", "run4")), signed(by_paper(n=1), SET.select("run5"))]
     assert all(one != other for one, other in combinations(found[:-2], 2))
