@@ -50,8 +50,7 @@ class EstimateRows:
     """The rows of all outputs of a set, on the scale that people were given."""
 
     sample: Sample
-    table: Floats
-    """Systems x segments x columns."""
+    table: Floats  # systems x segments x columns
     notes: tuple[str, ...]
 
     @property
@@ -166,8 +165,7 @@ class HumanEstimate(Metric):
     bounded: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     uses_human_scores: ClassVar[bool] = True
-    found: ClassVar[EstimateRows | None] = None
-    """The rows of a set; None where no set is scored."""
+    found: ClassVar[EstimateRows | None] = None  # the rows of a set; None where no set is scored
 
     dimension: str | None = setting(
         None, "Dimension that people judged; it may be left out if there is one.", kind=str

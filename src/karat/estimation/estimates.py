@@ -48,8 +48,7 @@ POPULATIONS = {
     "set": "the segments of the set",
     "new": "new segments like those of the set",
 }
-MIN_LABELS = 10
-"""Labelled units below which nothing is estimated."""
+MIN_LABELS = 10  # labelled units below which nothing is estimated
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None where there is none."""
 

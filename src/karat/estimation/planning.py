@@ -76,8 +76,7 @@ def draw_units(
 
 
 CLASSES = 4
-EVEN = 0.5
-"""The share of draws in which all units are equally likely."""
+EVEN = 0.5  # the share of draws in which all units are equally likely
 USEFUL, ASSUMED = "useful", "assumed random"
 
 
@@ -86,8 +85,7 @@ class PlannedUnit(NamedTuple):
 
     unit: str
     probability: float
-    reason: str
-    """`useful` if it was likelier than others, else `random`."""
+    reason: str  # `useful` if it was likelier than others, else `random`
 
 
 def plan_units(

@@ -54,22 +54,18 @@ class Sample:
     systems: tuple[str, ...]
     units: tuple[str, ...]
     unit: str
-    y: Floats
-    """People's value of each labelled unit, the mean of its labelled outputs; NaN without."""
+    y: Floats  # people's value of each labelled unit, the mean of its labelled outputs; NaN without
     x: Floats
     """Judges' values of the same outputs, systems x units x judges; 0 where nothing is labelled."""
-    every: Floats
-    """Judges' values of all outputs of each unit, systems x units x judges."""
-    present: Flags
-    """Systems x units: whether the system has an output."""
+    every: Floats  # judges' values of all outputs of each unit, systems x units x judges
+    present: Flags  # systems x units: whether the system has an output
     judges: tuple[str, ...]
     design: Design
     scale: LabelScale = field(default_factory=LabelScale)
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()
-    """Draws up to now, where there is a record of them."""
+    draws: tuple[Draw, ...] = ()  # draws up to now, where there is a record of them
     partly: Flags | None = None
     """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
 
@@ -169,8 +165,7 @@ class Sample:
 
 
 UNITS = ("auto", SEGMENT, GROUP)
-FAR = 3.0
-"""Standard deviations by which fewer groups have labels than chance would give them."""
+FAR = 3.0  # standard deviations by which fewer groups have labels than chance would give them
 
 
 class UnitGrouping(NamedTuple):
@@ -300,8 +295,7 @@ def count_by_unit(is_counted: Flags, grouping: UnitGrouping) -> Floats:
     )
 
 
-MIN_JUDGED_SHARE = 0.5
-"""The share of outputs that a judge must have a value for."""
+MIN_JUDGED_SHARE = 0.5  # the share of outputs that a judge must have a value for
 
 
 class JudgeValues(NamedTuple):

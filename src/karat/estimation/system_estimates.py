@@ -41,10 +41,8 @@ class EstimatedScore(NamedTuple):
 
     interval: MeanInterval
     form: str
-    labels: int
-    """Labelled units."""
-    units: int
-    """All units."""
+    labels: int  # labelled units
+    units: int  # all units
 
 
 def predict(sample: Sample) -> Prediction | None:
@@ -165,8 +163,7 @@ class EstimatedDifference(NamedTuple):
     intervals: IntervalFamily
     form: str
     labels: int
-    units: int
-    """The units that the intervals rest on."""
+    units: int  # the units that the intervals rest on
 
 
 def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
@@ -265,8 +262,7 @@ class SystemBias(NamedTuple):
     high: float
 
 
-MIN_BIAS_SYSTEMS = 3
-"""Systems below which a bias cannot be told from the scale of the judge."""
+MIN_BIAS_SYSTEMS = 3  # systems below which a bias cannot be told from the scale of the judge
 
 
 def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> Iterator[SystemBias]:

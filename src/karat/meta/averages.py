@@ -26,8 +26,7 @@ from karat.results import Result
 from karat.stats.correlation import STATISTICS
 from karat.stats.multiple_tests import CORRECTIONS
 
-LAST = 1e9
-"""Minus this is below all values."""
+LAST = 1e9  # minus this is below all values
 SHARED = ("resamples", "trials", "over", "level", "correction")
 """Settings that all results of an average must share."""
 
@@ -38,22 +37,19 @@ class AverageRow(NamedTuple):
     rank: int | None
     """Metrics of one rank do not differ significantly; None where that was not tested."""
     metric: str
-    value: float
-    """The weighted mean of its values; NaN where one of them is undefined."""
+    value: float  # the weighted mean of its values; NaN where one of them is undefined
     low: float
     high: float
     delta: float | None
     """The value minus that of the best metric; None for that one and where it is undefined."""
     delta_low: float | None
     delta_high: float | None
-    place: float
-    """The weighted mean of its places, from 1; metrics with equal values share theirs."""
+    place: float  # the weighted mean of its places, from 1; metrics with equal values share theirs
     place_low: float
     place_high: float
     mean_rank: float | None
     """The weighted mean of its ranks in the tasks; None where a task has no ranks."""
-    undefined: int
-    """Resamples in which the average is undefined."""
+    undefined: int  # resamples in which the average is undefined
     note: str
 
 
@@ -63,8 +59,7 @@ class AverageTest(NamedTuple):
     better: str
     worse: str
     delta: float
-    p: float
-    """By the exchanges of all tasks, or by resamples; corrected, if asked for."""
+    p: float  # by the exchanges of all tasks, or by resamples; corrected, if asked for
     low: float
     high: float
 
@@ -76,8 +71,7 @@ class TaskRow(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    weight: float
-    """Of the task; all weights sum to 1."""
+    weight: float  # of the task; all weights sum to 1
     rank: int | None
     metric: str
     value: float
@@ -104,13 +98,11 @@ class RankAverage(Result):
     """Metrics ranked by their averages over the tasks of several results."""
 
     results: tuple[Ranking, ...]
-    weights: tuple[float, ...]
-    """Of each result; they sum to 1."""
+    weights: tuple[float, ...]  # of each result; they sum to 1
     rows: tuple[AverageRow, ...]
     tests: tuple[AverageTest, ...]
     tasks: tuple[TaskRow, ...]
-    left_out: tuple[str, ...]
-    """Metrics that some results do not have."""
+    left_out: tuple[str, ...]  # metrics that some results do not have
 
     @property
     def settings(self) -> dict[str, object]:
@@ -232,8 +224,7 @@ class Shuffle(NamedTuple):
     """Puts the resamples of a set in an order of its own, the same for all its tasks."""
 
     seed: int
-    number: int
-    """Of the set, from 0."""
+    number: int  # of the set, from 0
 
     def __call__(self, values: Floats, count: int | None = None) -> Floats:
         """Return the values in that order; or as many as wanted, where all exchanges were tried."""

@@ -109,18 +109,15 @@ class SetSize(NamedTuple):
 
     systems: int
     segments: int
-    outputs: int
-    """Outputs with at least one judgement."""
-    judges: tuple[str, ...]
-    """Names of the judges; identical ones are counted once."""
+    outputs: int  # outputs with at least one judgement
+    judges: tuple[str, ...]  # names of the judges; identical ones are counted once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetaEvaluation(Ranking):
     """The results of an experiment, and what they were made from."""
 
-    scored: ScoredSet
-    """The outputs' statistics; of the set without the systems that were left out."""
+    scored: ScoredSet  # the outputs' statistics; of the set without the systems that were left out
 
     @property
     def evalset(self) -> EvalSet:

@@ -70,8 +70,7 @@ class Fit(NamedTuple):
     points: int
     r2: float
     adjusted: float
-    sigma: float
-    """The standard error of a residual."""
+    sigma: float  # the standard error of a residual
 
 
 class LeftOut(NamedTuple):
@@ -86,8 +85,7 @@ class LeftOut(NamedTuple):
     rmse: float
     rmse_of_mean: float
     r2: float
-    undefined: int
-    """Points that the others do not determine."""
+    undefined: int  # points that the others do not determine
 
 
 class FittedPoint(NamedTuple):

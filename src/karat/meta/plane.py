@@ -58,8 +58,7 @@ CELLS = tuple(PlaneCell(alpha, n) for n in ORDERS for alpha in ALPHAS)
 """All points, in the order of every array of cells: by n, then by alpha."""
 BLEU_CELL = PlaneCell(1.0, 4)
 ROUGE_CELL = PlaneCell(0.0, 1)
-AEV_CELL = PlaneCell(0.5, 4)
-"""AEv's default."""
+AEV_CELL = PlaneCell(0.5, 4)  # AEv's default
 
 
 ALL_REFERENCES = "all"
@@ -73,8 +72,7 @@ class ComparedRow(NamedTuple):
 
     dimension: str
     metric: str
-    references: str
-    """`all`, or the numbers of the references."""
+    references: str  # `all`, or the numbers of the references
     r: float
     r2: float
     low: float
@@ -98,8 +96,7 @@ class ComparedMetric:
     metric: Metric
     references: str
     signature: str
-    rows: Floats
-    """Systems x segments x statistics."""
+    rows: Floats  # systems x segments x statistics
 
     def scores(self, counts: Floats) -> Floats:
         """Draws x systems: corpus scores, higher is better; 0 for a system without outputs."""
@@ -143,14 +140,11 @@ class PlaneData:
     rows: Floats
     human: Floats
     is_judged: Floats
-    references: int | None = None
-    """References of every segment, if that is one number."""
+    references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
     compared: tuple[ComparedMetric, ...] = ()
-    group: str = ""
-    """The group of segments that these are, if they are not all."""
-    set_signature: str = ""
-    """The signature of the evaluation set."""
+    group: str = ""  # the group of segments that these are, if they are not all
+    set_signature: str = ""  # the signature of the evaluation set
 
     def select_segments(self, group: str, indices: Sequence[int]) -> PlaneData:
         """Return some segments, under the name of their group."""
@@ -283,8 +277,7 @@ class PlaneRow(NamedTuple):
     q2: float
     predicted: bool | None = None
     """True if the paper predicts it, None if no prediction was asked for."""
-    group: str = ""
-    """The group of segments, if it is not the plane of all."""
+    group: str = ""  # the group of segments, if it is not the plane of all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -296,30 +289,22 @@ class PlaneFit(Result):
     systems: tuple[str, ...]
     segments: int
     judgements: int
-    over: str
-    """The units of the bootstrap: segments, systems or both."""
+    over: str  # the units of the bootstrap: segments, systems or both
     seed: int
-    r: Floats
-    """Pearson's r of each cell."""
+    r: Floats  # Pearson's r of each cell
     draws: Floats
     """Pearson's r in each bootstrap resample: cells x resamples; NaN where it is undefined."""
     q2: Floats
     """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
     picking: float
     """1 - PRESS / SST of the procedure: the best cell of the others predicts each system."""
-    p: float
-    """The share of permuted human scores with a maximum over all cells at least as large."""
-    permutations: int
-    """All there are if systems are few, else random ones."""
-    references: int | None = None
-    """References of every segment, if that is one number."""
+    p: float  # the share of permuted human scores with a maximum over all cells at least as large
+    permutations: int  # all there are if systems are few, else random ones
+    references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
-    compared: tuple[ComparedRow, ...] = ()
-    """Other metrics, if any were asked for."""
-    group: str = ""
-    """The group of segments that this is the plane of; empty for all."""
-    set_signature: str = ""
-    """The signature of the evaluation set."""
+    compared: tuple[ComparedRow, ...] = ()  # other metrics, if any were asked for
+    group: str = ""  # the group of segments that this is the plane of; empty for all
+    set_signature: str = ""  # the signature of the evaluation set
 
     @property
     def name(self) -> str:

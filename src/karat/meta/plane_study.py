@@ -99,10 +99,8 @@ class Published(NamedTuple):
     task: str
     guideline: str
     description: str
-    best: tuple[float, int, float]
-    """Alpha, n and R^2 of its best cell."""
-    rows: Mapping[int, tuple[float, ...]]
-    """By order n."""
+    best: tuple[float, int, float]  # alpha, n and R^2 of its best cell
+    rows: Mapping[int, tuple[float, ...]]  # by order n
 
 
 def _row(text: str) -> tuple[float, ...]:
@@ -184,10 +182,8 @@ class PlacedTask(NamedTuple):
     region: Region
     best: tuple[tuple[float, int], ...]
     """Alpha and n of the best cells that the paper found, or that are recommended."""
-    tables: tuple[int, ...]
-    """The numbers of the paper's tables for it."""
-    asked: bool
-    """True for the evaluation that the recommendation is for."""
+    tables: tuple[int, ...]  # the numbers of the paper's tables for it
+    asked: bool  # True for the evaluation that the recommendation is for
 
 
 def _place_task(task: str, guideline: str) -> PlacedTask:
@@ -215,8 +211,7 @@ class Recommendation(Result):
     task: str
     guideline: str
     region: Region
-    tables: tuple[Published, ...]
-    """The paper's tables for them, if it has any."""
+    tables: tuple[Published, ...]  # the paper's tables for them, if it has any
 
     @property
     def rows(self) -> tuple[Recommended, ...]:
@@ -276,8 +271,7 @@ def recommend(task: str, guideline: str) -> Recommendation:
     return Recommendation(task, guideline, predicted(task, guideline), tables)
 
 
-MIN_PLANE_SYSTEMS = 6
-"""Below this, leaving systems out and resampling them says little."""
+MIN_PLANE_SYSTEMS = 6  # below this, leaving systems out and resampling them says little
 
 POINTS_UNSIGNED = (
     "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
@@ -355,8 +349,7 @@ def _halves_note(fit: PlaneFit, halves: Halves) -> str:
     )
 
 
-MOST_GROUPS = 50
-"""Planes for more groups than a reader looks at."""
+MOST_GROUPS = 50  # planes for more groups than a reader looks at
 
 
 @runtime_checkable
@@ -463,15 +456,11 @@ class Halves(NamedTuple):
     be used: there are too few systems, or their human scores do not differ.
     """
 
-    splits: int
-    """Picks that were tried, two for each split where both halves can be used."""
-    loses: float
-    """The share in which BLEU's point has the larger R^2 on the other half."""
+    splits: int  # picks that were tried, two for each split where both halves can be used
+    loses: float  # the share in which BLEU's point has the larger R^2 on the other half
     ties: float
-    pick_r2: float
-    """The pick's mean R^2 on the other half."""
-    bleu: float
-    """The mean R^2 of BLEU's point on the other half."""
+    pick_r2: float  # the pick's mean R^2 on the other half
+    bleu: float  # the mean R^2 of BLEU's point on the other half
 
 
 def split_halves(
@@ -515,14 +504,11 @@ def _try_picks_on_halves(
 class Verdict(NamedTuple):
     """The predicted region against the rest of the plane."""
 
-    inside: float
-    """Mean R^2 of its cells (a negative correlation counts as 0)."""
+    inside: float  # mean R^2 of its cells (a negative correlation counts as 0)
     outside: float
     low: float
-    high: float
-    """Ends of the 95% bootstrap interval of the difference."""
-    enough_systems: bool = True
-    """False if the systems are too few to tell cells apart."""
+    high: float  # ends of the 95% bootstrap interval of the difference
+    enough_systems: bool = True  # False if the systems are too few to tell cells apart
 
     @property
     def words(self) -> str:
@@ -548,8 +534,7 @@ class GroupRow(NamedTuple):
     """The plane of a group of segments in one line; shares are between 0 and 1."""
 
     dimension: str
-    group: str
-    """Empty for all segments."""
+    group: str  # empty for all segments
     segments: int
     judgements: int
     maximum: str
@@ -559,10 +544,8 @@ class GroupRow(NamedTuple):
     p: float
     pick: str
     picking: float
-    bleu: float
-    """The left-out share of BLEU's point."""
-    prediction: str
-    """`holds`, `fails`, `undecided`, or empty if none was asked for."""
+    bleu: float  # the left-out share of BLEU's point
+    prediction: str  # `holds`, `fails`, `undecided`, or empty if none was asked for
 
 
 def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
@@ -591,20 +574,15 @@ class PlaneStudy(Result):
 
     evalset: EvalSet
     metric: AEv
-    region: Region | None
-    """The paper's prediction, if one was asked for."""
+    region: Region | None  # the paper's prediction, if one was asked for
     fits: tuple[PlaneFit, ...]
-    verdicts: tuple[Verdict, ...]
-    """One for each fit, if there is a region."""
-    halves: tuple[Halves, ...]
-    """One for each fit, if splits were asked for."""
+    verdicts: tuple[Verdict, ...]  # one for each fit, if there is a region
+    halves: tuple[Halves, ...]  # one for each fit, if splits were asked for
     splits: int = 0
-    by: str = ""
-    """The grouping, if groups have planes of their own: after that of all segments."""
+    by: str = ""  # the grouping, if groups have planes of their own: after that of all segments
     asked_references: tuple[int, ...] = ()
     """The numbers of the references that were used; empty for all."""
-    remarks: tuple[str, ...] = ()
-    """Sentences on groups without a plane."""
+    remarks: tuple[str, ...] = ()  # sentences on groups without a plane
 
     @property
     def compared(self) -> tuple[ComparedRow, ...]:

@@ -29,17 +29,13 @@ class MetaRow(NamedTuple):
     rank: int | None
     """Metrics of one rank do not differ significantly; None where that was not tested."""
     metric: str
-    value: float
-    """NaN where the statistic is undefined."""
+    value: float  # NaN where the statistic is undefined
     low: float
     high: float
-    points: int
-    """Systems, cells or documents that were compared."""
+    points: int  # systems, cells or documents that were compared
     groups: int
-    left_out: int
-    """Groups in which the statistic is undefined."""
-    undefined: int
-    """Resamples in which the statistic is undefined."""
+    left_out: int  # groups in which the statistic is undefined
+    undefined: int  # resamples in which the statistic is undefined
     note: str
     p: float | None = None
     """Of no correlation, two-sided; None where it was not asked for or there is none."""
@@ -59,8 +55,7 @@ class MetricTest(NamedTuple):
     better: str
     worse: str
     delta: float
-    p: float
-    """Corrected, if that was asked for."""
+    p: float  # corrected, if that was asked for
     low: float = math.nan
     high: float = math.nan
     """The 95% interval of the difference of their values, from the same draws of both."""
@@ -234,8 +229,7 @@ class Leader(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    rows: tuple[MetaRow, ...]
-    """Those whose agreement is defined; at least one."""
+    rows: tuple[MetaRow, ...]  # those whose agreement is defined; at least one
 
     @property
     def best(self) -> MetaRow:

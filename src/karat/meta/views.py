@@ -35,8 +35,7 @@ from karat.registry import Registry, call, expect_type, make_check
 from karat.stats.correlation import Statistic, defined, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 
-OF_SYSTEMS = ("system", "system-mean")
-"""The levels whose points are systems."""
+OF_SYSTEMS = ("system", "system-mean")  # the levels whose points are systems
 
 
 class SegmentScores(NamedTuple):
@@ -62,8 +61,7 @@ class View:
 
     human: Floats
     metrics: Mapping[Any, Floats]
-    at: str
-    """A level of matrices: how they are correlated."""
+    at: str  # a level of matrices: how they are correlated
     segment_scores: SegmentScores | None = None
     """Human and metric scores of the segments behind the points, if points are systems."""
 
@@ -143,8 +141,7 @@ class View:
 class SystemsView(View):
     """Systems whose scores are made anew for the segments of each resample."""
 
-    judged: Floats
-    """Human scores, systems x segments."""
+    judged: Floats  # human scores, systems x segments
     score: Callable[[Any, Floats], Floats]
     """A metric, and how often each segment was drawn (draws x segments) -> draws x systems."""
 

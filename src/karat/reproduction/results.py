@@ -17,20 +17,15 @@ HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
 class ReproducedNumber(NamedTuple):
     """A number of the paper, and the same number here."""
 
-    where: str
-    """The paper's table, figure or section."""
-    item: str
-    """The row of the table, or the curve of the figure."""
+    where: str  # the paper's table, figure or section
+    item: str  # the row of the table, or the curve of the figure
     measure: str
-    paper: float | None
-    """None where the paper prints no number."""
+    paper: float | None  # None where the paper prints no number
     ours: float
     data: str
     low: float | None = None
-    high: float | None = None
-    """The ends of our interval, where there is one."""
-    at: float | None = None
-    """The place on the x axis of the paper's figure."""
+    high: float | None = None  # the ends of our interval, where there is one
+    at: float | None = None  # the place on the x axis of the paper's figure
     detail: str = ""
 
 
@@ -39,8 +34,7 @@ class Conclusion(NamedTuple):
 
     where: str
     claim: str
-    verdict: str
-    """`holds`, `fails` or `undecided`."""
+    verdict: str  # `holds`, `fails` or `undecided`
     evidence: str
     data: str
 
@@ -73,17 +67,14 @@ class Reproduction(Result):
     """The main table or figure of a paper, made again on the data at hand."""
 
     name: str
-    paper: str
-    """The authors, the year and the title."""
-    data: tuple[str, ...]
-    """The data sets that were used."""
+    paper: str  # the authors, the year and the title
+    data: tuple[str, ...]  # the data sets that were used
     rows: tuple[ReproducedNumber, ...]
     conclusions: tuple[Conclusion, ...]
     differs: tuple[PaperDifference, ...]
     settings: Mapping[str, object]
     signatures: Mapping[str, str]
-    invented: str = ""
-    """A sentence on invented parts of bundled data; empty for real data."""
+    invented: str = ""  # a sentence on invented parts of bundled data; empty for real data
     remarks: tuple[str, ...] = ()
 
     @property
