@@ -20,10 +20,11 @@ from karat.errors import InputError, quoted
 from karat.meta.agreement import percentiles
 from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
-from karat.meta.ranking import Exchanged, MetaRow, rank_clusters
+from karat.meta.ranking import MetaRow, rank_clusters
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import STATISTICS
+from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS
 
 LAST = 1e9  # minus this is below all values
@@ -89,7 +90,7 @@ class AveragedTask(NamedTuple):
     rows: Mapping[str, MetaRow]
     values: Floats
     draws: Floats
-    exchanges: Mapping[tuple[str, str], Exchanged]
+    exchanges: Mapping[tuple[str, str], Permutation]
     """Between any two metrics that were tested, with the weight of the task."""
 
 
@@ -214,8 +215,10 @@ def _tasks(
             scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
             per, trials = weight / (1 - low), result.experiment.trials
             moved = {
-                pair: Exchanged(per * exchange.delta, per * shuffle(exchange.differences, trials))
-                for pair, exchange in resampled.exchanges.items()
+                pair: test._replace(
+                    delta=per * test.delta, differences=per * shuffle(test.differences, trials)
+                )
+                for pair, test in resampled.exchanges.items()
             }
             yield AveragedTask(result.name, names, weight, metric_rows, scores, resamples, moved)
 

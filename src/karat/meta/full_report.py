@@ -286,7 +286,7 @@ def _fit_planes(
     }
     for dimension in experiment.dimensions:
         data = plane_data(scored, family, dimension, experiment.normalise)
-        if (data.is_judged.sum(axis=1) > 0).sum() < MIN_SYSTEMS:
+        if (~np.isnan(data.judged)).any(axis=1).sum() < MIN_SYSTEMS:
             continue
         try:
             yield fit_plane(data, dimension, **settings, progress=progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import (
     ClassVar,
@@ -20,6 +20,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
+from karat.meta.agreement import drawn_means
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
@@ -472,10 +473,10 @@ def split_halves(
     be none that does.
     """
     check_trials("splits", splits)
-    rng, cells_only = np.random.default_rng(seed), replace(data, compared=())
+    rng = np.random.default_rng(seed)
     pairs: list[tuple[float, float]] = []
     for done in range(1, splits + 1 if len(data.systems) >= MIN_SYSTEMS_FOR_HALVES else 1):
-        pairs += _try_picks_on_halves(cells_only, rng)
+        pairs += _try_picks_on_halves(data, rng)
         progress(done, splits, "splitting into halves")
     if not pairs:
         return Halves(0, math.nan, math.nan, math.nan, math.nan)
@@ -488,13 +489,14 @@ def _try_picks_on_halves(
     data: PlaneData, rng: np.random.Generator
 ) -> Iterator[tuple[float, float]]:
     """Yield R^2 of the pick of each half, and of BLEU's point, on the other half."""
-    n_systems, n_segments = data.human.shape
+    n_systems, n_segments = data.judged.shape
     in_first_half = rng.permutation(n_systems) < n_systems // 2
     first_segments = (rng.permutation(n_segments) < n_segments // 2).astype(float)
-    human, cells = data.scores(np.stack([first_segments, 1 - first_segments]))
+    counts = np.stack([first_segments, 1 - first_segments])
+    human, cells = drawn_means(data.judged, counts), data.cell_scores(counts)
     for order, picking_half in (([0, 1], in_first_half), ([1, 0], ~in_first_half)):
-        weights = np.stack([picking_half, ~picking_half]).astype(float)
-        r = correlations(human[order], cells[:, order], weights)
+        halves = np.stack([picking_half, ~picking_half])
+        r = correlations(np.where(halves, human[order], np.nan), cells[:, order])
         pick = int(best_cell(r[:, :1])[0])
         r2 = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
@@ -675,15 +677,14 @@ def study_plane(
     halves: list[Halves] = []
     remarks: list[str] = []
     for dimension in evalset.chosen_dimensions(dimensions):
-        all_segments = plane_data(scored, metric, dimension, normalise, compared)
-        selections = (all_segments.select_segments(*group) for group in groups.items())
-        for data in (all_segments, *selections):
+        for group, segments in {"": range(len(used)), **groups}.items():
+            data = plane_data(scored, metric, dimension, normalise, compared, group, segments)
             try:
                 fit = fit_plane(
                     data, dimension, resamples=resamples, over=over, seed=seed, progress=progress
                 )
             except InputError as error:
-                if not data.group:
+                if not group:
                     raise
                 remarks.append(f"No plane for {error}.")
                 continue

@@ -128,6 +128,7 @@ def calibrate(
 Rows = Callable[[Floats, Floats], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
 Together = Callable[[Floats, Floats, Ints | None], Groups]
+OfSegments = Callable[[Floats, Floats, ScoreSums | None], float]
 
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
@@ -213,7 +214,7 @@ class Statistic:
     """
     grouped: PairsOfGroups | LinesOfGroups | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
-    of_segments: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
+    of_segments: OfSegments | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
