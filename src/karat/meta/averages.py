@@ -22,7 +22,7 @@ from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
 from karat.meta.ranking import MetaRow, rank_clusters
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS
@@ -95,7 +95,7 @@ class AveragedTask(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankAverage(Result):
+class RankAverage(SignedResult):
     """Metrics ranked by their averages over the tasks of several results."""
 
     results: tuple[Ranking, ...]
@@ -123,11 +123,6 @@ class RankAverage(Result):
             for metric, several in sets_by_signature.items()
             for signature, name in several.items()
         }
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
-        return "\n".join(self.signatures.values())
 
     @property
     def notes(self) -> tuple[str, ...]:

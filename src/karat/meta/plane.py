@@ -34,7 +34,7 @@ from karat.meta.views import View, systems_view
 from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.settings import check_trials
 from karat.stats.correlation import each_row, pearson, pearson_rows
 from karat.stats.resampling import SEED
@@ -252,7 +252,7 @@ class PlaneRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlaneFit(Result):
+class PlaneFit(SignedResult):
     """The plane of one dimension. Arrays of cells follow `CELLS`."""
 
     dimension: str
@@ -370,11 +370,6 @@ class PlaneFit(Result):
         signatures = {str(self.metric): self.metric.signature(self.references)}
         signatures |= {row.label: row.signature for row in self.compared}
         return signatures | ({"set": self.set_signature} if self.set_signature else {})
-
-    @property
-    def signature(self) -> str:
-        """The signatures of the family, of the metrics beside it and of the set, a line each."""
-        return "\n".join(self.signatures.values())
 
     @property
     def notes(self) -> tuple[str, ...]:

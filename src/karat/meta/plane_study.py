@@ -42,7 +42,7 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
-from karat.results import Result
+from karat.results import Result, SignedResult
 from karat.settings import NamedSettings, check_trials, parse_settings, setting
 from karat.stats.resampling import SEED
 from karat.stats.significance import UNDECIDED
@@ -571,7 +571,7 @@ def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlaneStudy(Result):
+class PlaneStudy(SignedResult):
     """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
 
     evalset: EvalSet
@@ -619,11 +619,6 @@ class PlaneStudy(Result):
     def signatures(self) -> dict[str, str]:
         """The signatures of the family on this set and of the metrics beside it."""
         return self.fits[0].signatures
-
-    @property
-    def signature(self) -> str:
-        """The signatures of the family on this set and of the metrics beside it, a line each."""
-        return self.fits[0].signature
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from karat.meta.scores import (
 )
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.scoring import metrics_for_set
 from karat.settings import check_seed
 from karat.stats.correlation import STATISTICS, statistic
@@ -127,7 +127,7 @@ class ReliabilitySettings:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReliabilityCurves(Result):
+class ReliabilityCurves(SignedResult):
     """The agreement of metrics by the length of pseudo-documents, and tests between the curves."""
 
     asked_settings: ReliabilitySettings
@@ -153,11 +153,6 @@ class ReliabilityCurves(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences on how documents were made, and on what the numbers say."""
         return (*_method_notes(self.asked_settings, len(self.tests)), *self.remarks)
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
-        return "\n".join(self.signatures.values())
 
 
 def reliability(

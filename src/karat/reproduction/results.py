@@ -8,7 +8,7 @@ from math import isnan
 from typing import NamedTuple
 
 from karat.arithmetic import SLACK
-from karat.results import Result
+from karat.results import SignedResult
 from karat.stats import significance
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
@@ -63,7 +63,7 @@ def difference_verdict(difference: float) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Reproduction(Result):
+class Reproduction(SignedResult):
     """The main table or figure of a paper, made again on the data at hand."""
 
     name: str
@@ -98,11 +98,6 @@ class Reproduction(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences that a reader of the numbers should know."""
         return self.remarks
-
-    @property
-    def signature(self) -> str:
-        """The signatures of metrics and models, a line each."""
-        return "\n".join(self.signatures.values())
 
 
 def _listed(names: tuple[str, ...]) -> str:
