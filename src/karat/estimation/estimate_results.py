@@ -162,7 +162,7 @@ def notes_of(
 
 def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
     """State how units were drawn, and warn where they do not look random."""
-    labelled: Flags = np.asarray(sample.known.any(axis=0))
+    labelled: Flags = np.asarray(sample.is_labelled.any(axis=0))
     n, total = int(labelled.sum()), len(labelled)
     if sample.partly is not None and sample.partly.any():
         yield from _partial_notes(sample, finite)
@@ -205,7 +205,7 @@ def _partial_notes(sample: Sample, finite: bool) -> Iterator[str]:
 def _bias_notes(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
     """Warn where a judge finds labelled units better or worse than the others."""
     count = np.maximum(sample.present.sum(axis=0), 1)
-    values = np.where(sample.present, sample.every[:, :, j], 0.0).sum(axis=0) / count
+    values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
     labelled_values, other_values = values[labelled], values[~labelled]
     if len(labelled_values) < 2 or len(other_values) < 2:
         return

@@ -193,7 +193,7 @@ class _UnitValues(NamedTuple):
 
     y: Floats
     x: Floats
-    every: Floats
+    all_values: Floats
     partly: Flags
     at_ends: Floats
     """The share of units in which it lost all of its comparisons, and that in which it won all."""

@@ -148,7 +148,7 @@ class _JudgementsByKind(NamedTuple):
     people: JudgeTable
     systems: list[int]  # the system of each output that people judged
     all_judges: JudgeTable  # all judges but those who adjudicated
-    of_people: Floats  # the values of people on the outputs of `every`
+    of_people: Floats  # the values of people on the outputs of `all_judges`
     adjudicated: Floats  # the adjudicated value of each output of `every`, or NaN
     kinds: Mapping[str, str]
 

@@ -184,7 +184,7 @@ class PlacedTask(NamedTuple):
     best: tuple[tuple[float, int], ...]
     """Alpha and n of the best cells that the paper found, or that are recommended."""
     tables: tuple[int, ...]  # the numbers of the paper's tables for it
-    asked: bool  # True for the evaluation that the recommendation is for
+    is_requested: bool  # True for the evaluation that the recommendation is for
 
 
 def _place_task(task: str, guideline: str) -> PlacedTask:
@@ -192,7 +192,7 @@ def _place_task(task: str, guideline: str) -> PlacedTask:
     best = dict.fromkeys(table.best[:2] for table in tables)
     numbers = tuple(table.number for table in tables)
     return PlacedTask(
-        task, guideline, predicted(task, guideline), tuple(best), numbers, asked=False
+        task, guideline, predicted(task, guideline), tuple(best), numbers, is_requested=False
     )
 
 
@@ -236,7 +236,7 @@ class Recommendation(Result):
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
         paper_tasks = tuple(_place_task(*pair) for pair in pairs if pair != requested)
         cells = tuple(dict.fromkeys((row.alpha, row.n) for row in self.rows))
-        return (*paper_tasks, _place_task(*requested)._replace(best=cells, asked=True))
+        return (*paper_tasks, _place_task(*requested)._replace(best=cells, is_requested=True))
 
     @property
     def settings(self) -> dict[str, object]:

@@ -138,12 +138,12 @@ class View:
         progress: Progress,
     ) -> Floats:
         """Segments alone are drawn: a system drawn twice would always be as good as itself."""
-        behind = self._require_segment_scores(by)
-        functions = [(behind.metrics[m], behind.score(m)) for m in metrics]
+        segment_scores = self._require_segment_scores(by)
+        functions = [(segment_scores.metrics[m], segment_scores.score(m)) for m in metrics]
         values = np.empty((len(metrics), n))
-        draws = drawn_places(behind.human.shape, "segments", n, seed)
+        draws = drawn_places(segment_scores.human.shape, "segments", n, seed)
         for i, places in enumerate(places for _, segments in draws for places in segments):
-            human = behind.human[:, places]
+            human = segment_scores.human[:, places]
             for k, (scores, score) in enumerate(functions):
                 values[k, i] = value(human, scores[:, places], score)
             progress(i + 1, n, "resampling")

@@ -161,7 +161,7 @@ class Prediction(NamedTuple):
     units: Floats
     """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
     all_outputs: Floats  # lambda f, or lambda m, of all outputs of each unit
-    means: Floats  # the mean of `every` over the population of each system
+    means: Floats  # the mean of `all_outputs` over the population of each system
     factor: float  # lambda
     correlation: float  # of people's values with the predictions, within systems
 
