@@ -195,8 +195,5 @@ def test_where_everything_is_judged_all_outputs_are_the_judged_ones() -> None:
             by = STATISTICS["pearson"]
             found = other.agreement(metric, by).value
             assert found == pytest.approx(one.agreement(metric, by).value)
-        draws = (
-            seen.resample(STATISTICS["tau-b"], "both", 20, 1, silent)
-            for seen in (one, other)
-        )
+        draws = (seen.resample(STATISTICS["tau-b"], "both", 20, 1, silent) for seen in (one, other))
         np.testing.assert_allclose(*draws)
