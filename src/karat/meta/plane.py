@@ -136,7 +136,7 @@ class PlaneData:
     view: View  # one point a system; its metrics are the cells, then the compared metrics
     judged: Floats  # human scores, systems x segments; NaN where there is none
     cell_scores: Callable[[Floats], Floats]
-    """How often each segment counts (draws x segments) -> cells x draws x systems."""
+    """Counts of segments (draws x segments) -> cells x draws x systems."""
     references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
     compared: tuple[ComparedMetric, ...] = ()
