@@ -30,7 +30,7 @@ from typing import NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_rows
 from karat.evalset.sets import EvalSet
 
 SCORE = Dimension("score", "higher", 0.0, 100.0)
@@ -161,7 +161,7 @@ def _skip_reason(
 
 
 def _items(path: Path, reading: Reading) -> Iterator[_Item]:
-    for location, row in read_csv_records(path, reading):
+    for location, row in read_rows(path, reading, commas=True):
         if not any(row):
             continue
         if len(row) not in _FIELDS:

@@ -26,12 +26,11 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
+    TableSchema,
     check_filled,
     parse_number,
-    read_csv,
-    read_csv_header,
+    read_header,
     read_lines,
-    read_tsv,
     split_names,
 )
 from karat.evalset.sets import EvalSet
@@ -46,7 +45,8 @@ _GUIDELINE = "Share of the other outputs in the row that it beats; ties count on
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
     references: dict[str, list[str]] = {}
-    for _, (meaning, text) in read_csv(path / "testset_w_refs.csv", ("mr", "ref"), reading):
+    table = TableSchema(("mr", "ref"), commas=True)
+    for _, (meaning, text) in table.read(path / "testset_w_refs.csv", reading):
         references.setdefault(meaning, []).append(text)
     inputs = list(references)
     files = sorted((path / "primary").glob("*.tsv"))
@@ -95,7 +95,8 @@ def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) 
     names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
     won: dict[tuple[str, str, str], list[float]] = {}
     places: dict[tuple[str, str, str], FileLocation] = {}
-    for location, (worker, segment, *cells) in read_csv(path, names, draft.reading):
+    table = TableSchema(names, commas=True)
+    for location, (worker, segment, *cells) in table.read(path, draft.reading):
         systems, ratings = (
             cells[: len(_PLACES)],
             [parse_number(text) for text in cells[len(_PLACES) :]],
@@ -176,10 +177,10 @@ def _only(folder: Path, pattern: str) -> Path:
 
 
 def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
-    annotators = [name for name in read_csv_header(path) if name.startswith("ANNOTATOR_")]
+    annotators = [name for name in read_header(path, commas=True) if name.startswith("ANNOTATOR_")]
     judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
-    columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
-    for location, (segment, of, kind, *scores) in read_csv(path, columns, draft.reading):
+    table = TableSchema(("SEGID", "LANGPAIR", "ANNOTYPE", *annotators), commas=True)
+    for location, (segment, of, kind, *scores) in table.read(path, draft.reading):
         if (of, kind) != (pair, question):
             problem = f"found {short(of)} {short(kind)}"
             draft.reading.problem(location, f"{problem}, expected {pair} {question}")
@@ -196,8 +197,8 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Read the set from a file."""
-    columns = ("source", "reference", "candidate", "score")
-    rows = list(read_tsv(path, columns, reading))
+    table = TableSchema(("source", "reference", "candidate", "score"))
+    rows = list(table.read(path, reading))
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
     ids, groups = [], []
@@ -232,7 +233,7 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     with path.open("rb") as file:
         first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
     dimensions = [name for name in first.split("\t") if name not in COLUMNS]
-    rows = list(read_tsv(path, (*COLUMNS, *dimensions), reading))
+    rows = list(TableSchema((*COLUMNS, *dimensions)).read(path, reading))
     sources = list(dict.fromkeys(row[0] for _, row in rows))
     systems = list(dict.fromkeys(row[1] for _, row in rows))
     number = {source: i for i, source in enumerate(sources)}

@@ -27,10 +27,10 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
+    TableSchema,
     check_filled,
     parse_number,
     read_lines,
-    read_tsv,
     split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
@@ -115,7 +115,7 @@ class _Spans:
         self.penalties: dict[tuple[str, str, str], dict[str, float]] = {}
         header = (read_lines(path) or [""])[0].split("\t")
         number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
-        for location, row in read_tsv(path, (*_COLUMNS, number), reading):
+        for location, row in TableSchema((*_COLUMNS, number)).read(path, reading):
             self._add(row, location)
 
     def _add(self, row: list[str], location: FileLocation) -> None:
