@@ -10,8 +10,9 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted, short
@@ -230,17 +231,20 @@ def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation
 
 
 def read_records(
-    path: Path, kinds: Mapping[str, type], reading: Reading
+    path: Path,
+    kinds: Mapping[str, type],
+    reading: Reading,
+    optional: Mapping[str, type] = MappingProxyType({}),
 ) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
     """Yield the objects of a file with one per line that have members of these kinds.
 
-    Objects that lack one, or have it of another kind, are recorded as problems.
+    Objects that lack one that is not optional, or have one of another kind, are recorded as
+    problems.
     """
     for location, record in read_json_lines(path, reading):
-        members = [
-            check_member(record, key, kind, location, reading) for key, kind in kinds.items()
-        ]
-        if None not in members:
+        members = {**kinds, **{key: kind for key, kind in optional.items() if key in record}}
+        values = [check_member(record, key, members[key], location, reading) for key in members]
+        if None not in values:
             yield location, record
 
 
@@ -270,6 +274,15 @@ def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
             f"expected at least one in {_CELLS_PER_OUTPUT}; are the names of systems and segments "
             "right?"
         )
+
+
+def output_columns(
+    path: Path, outputs: Mapping[tuple[str, str], T], segments: Collection[str]
+) -> dict[str, list[T | None]]:
+    """Return the outputs of each system for all segments, from those by system and segment."""
+    systems = dict.fromkeys(system for system, _ in outputs)
+    check_filled(path, len(outputs), len(systems), len(segments))
+    return {system: [outputs.get((system, s)) for s in segments] for system in systems}
 
 
 def is_name(value: object) -> bool:
