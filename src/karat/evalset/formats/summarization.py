@@ -145,10 +145,11 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
     counts = [len(line.split("\t")) for line in units]
     for file in files:
         label_file = path / "labels" / f"{file.stem}.label"
-        lines = read_lines(label_file)
-        if len(lines) != len(counts):
-            reading.problem(label_file, f"found {len(lines):,} lines, expected {len(counts):,}")
-        rows = zip(reading.numbered(lines, label_file), segments, counts, strict=False)
+        label_lines = read_lines(label_file)
+        if len(label_lines) != len(counts):
+            problem = f"found {len(label_lines):,} lines, expected {len(counts):,}"
+            reading.problem(label_file, problem)
+        rows = zip(reading.numbered(label_lines, label_file), segments, counts, strict=False)
         for (location, line), segment, count in rows:
             labels = line.split("\t")
             if len(labels) != count or not {*labels} <= {"0", "1"}:
