@@ -25,8 +25,7 @@ from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import CONTROLS, JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.correlation import pearson
 
 STRINGS = ("rouge1", "chrf++:case=lower")

@@ -29,7 +29,7 @@ from karat.paraphrase.pem.metrics import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
 from karat.paraphrase.pem.scoring import ParaphraseScores as ParaphraseScores
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
-from karat.paraphrase.pem.stages import Pivot as Pivot
+from karat.paraphrase.pem.training import Pivot as Pivot
 from karat.paraphrase.pem.training import train_pem as train_pem
 from karat.paraphrase.table.moses import read_moses as read_moses
 from karat.paraphrase.table.moses import write_moses as write_moses

@@ -15,7 +15,7 @@ from karat.paraphrase.cli import group
 from karat.progress import Bar
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.stages import Pivot
+    from karat.paraphrase.pem.training import Pivot
     from karat.progress import Progress
 
 
@@ -195,7 +195,7 @@ def _open_pivots(
     """Open the texts and links of each pivot language."""
     from karat.paraphrase.align.links import read_pharaoh
     from karat.paraphrase.align.parallel_text import Parallel, read_parallel
-    from karat.paraphrase.pem.stages import Pivot
+    from karat.paraphrase.pem.training import Pivot
     from karat.paraphrase.table.phrase_table import PIVOT
     from karat.text.tokens import Recipe
 

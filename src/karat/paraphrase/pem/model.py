@@ -427,7 +427,7 @@ class PEM:
         than its own pivot F1.
         """
         store = read_store(model_path(path), KIND, VERSION)
-        about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+        about = store.description
         try:
             check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
