@@ -47,7 +47,7 @@ def adequacy(pem: PEM, features: PairFeatures) -> np.ndarray:
     if not isinstance(pem.combination, ControlMean):
         raise TypeError("the model has no mean")
     return pem.combination.predict(
-        np.column_stack([features.adequacy, np.zeros(len(features.target))])
+        np.column_stack([features.adequacy, np.zeros(len(features.column("target F1")))])
     )
 
 
@@ -59,11 +59,11 @@ def without_copies(mean: np.ndarray, target: np.ndarray, power: int) -> np.ndarr
 def powers(pem: PEM, judged: JudgedPairs) -> None:
     """The mean alone, with copies made bad by each power, and with a factor of fluency."""
     features, odd = pem.features(judged.originals, judged.paraphrases), odd_rows(judged)
-    mean, target = adequacy(pem, features), features.target
+    mean, target = adequacy(pem, features), features.column("target F1")
     columns = {"pivot F1": features.pivot, "ROUGE-1": features.adequacy[:, 1]}
     columns |= {"chrF++": features.adequacy[:, 2], "mean alone": mean}
     columns |= {f"target F1^{power}": without_copies(mean, target, power) for power in POWERS}
-    lost = features.fluency - pem.features(judged.originals, judged.originals).fluency
+    lost = features.column("fluency") - pem.features(judged.originals, judged.originals).column("fluency")
     for weight in (0.1, 0.2, 0.5):
         fluent = 1 + (mean - 1) * 10 ** (weight * np.minimum(lost, 0))
         columns[f"fluency {weight}"] = without_copies(fluent, target, POWER)
@@ -80,7 +80,7 @@ def against_pivot(pem: PEM, judged: JudgedPairs) -> None:
     """PEM and its pivot F1 beside the judges, and the mean PEM of controls."""
     with_controls = controlled(judged)
     features = pem.features(judged.originals, judged.paraphrases)
-    alike = [judged.human[rows] for rows in (features.target > 0.8, features.target == 1)]
+    alike = [judged.human[rows] for rows in (features.column("target F1") > 0.8, features.column("target F1") == 1)]
     print(f"  {len(alike[0])} with target F1 above .8; {len(alike[1])} of 1: {alike[1].mean():.2f}")
     print(f"  mean alone {pearson(judged.human, adequacy(pem, features)):.3f}")
     scores = pem.score(with_controls.originals, with_controls.paraphrases)

@@ -8,7 +8,7 @@ from karat.report.model import Column, Document, Table
 from karat.results import LazyRows
 
 if TYPE_CHECKING:
-    from karat.lm.scoring import LanguageScores
+    from karat.lm.model import LanguageScores
     from karat.lm.training import TrainedModel
 
 _TEXT = Column("text", "Text", help="The file.")

@@ -160,8 +160,7 @@ def score(
         raise InputError("--segments and --words exclude each other: give one")
     if texts.count("-") > 1:
         raise InputError("standard input (-) is given twice: it can be read only once")
-    from karat.lm.model import LanguageModel
-    from karat.lm.scoring import score_texts
+    from karat.lm.model import LanguageModel, score_texts
     from karat.text.segments import Lines
     from karat.text.tokens import Recipe
 

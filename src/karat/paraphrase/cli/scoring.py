@@ -140,7 +140,7 @@ def explain(
     karat paraphrase explain out.txt --originals in.txt --model m.npz --worst 3
     karat paraphrase explain out.txt --originals in.txt --table en-fr.npz
     """
-    from karat.paraphrase.pem.explanation import explain_paraphrases
+    from karat.paraphrase.pem.scoring import explain_paraphrases
     from karat.text.segments import Lines
 
     if settings["segments"] and settings["worst"]:
@@ -148,8 +148,10 @@ def explain(
     models = [path for part in ("model", "table") if (path := settings[part])]
     check_output(output, [paraphrases, originals, *models])
     with Bar() as progress:
-        texts = [Lines(path, progress, as_text=as_text) for path in (paraphrases, originals)]
-        result = explain_paraphrases(*texts, name=system_name(paraphrases), **settings)
+        candidates = Lines(paraphrases, progress, as_text=as_text)
+        sources = Lines(originals, progress, as_text=as_text)
+        settings["name"] = system_name(paraphrases)
+        result = explain_paraphrases(candidates, sources, **settings)
     show(result, format, output)
 
 

@@ -410,16 +410,15 @@ def align(
     from karat.text.tokens import Recipe
 
     check_output(output, [source] if pivot is None else [source, pivot])
-    recipes = [
+    recipe, pivot_recipe = (
         Recipe(*(given.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
         for prefix in ("", "pivot_")
-    ]
+    )
     settings = Aligner(model=given.pop("aligner") or "fertility", **given)
     with Bar() as progress:
         text = read_parallel(source, pivot, progress, as_text=as_text)
-        alignment = align_text(
-            text, *recipes, settings, memory=memory, threads=threads, progress=progress
-        )
+        work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+        alignment = align_text(text, recipe, pivot_recipe, settings, **work)
     say(pharaoh_lines(alignment.links), output)
     if output is not None:
         row = alignment.rows[0]
