@@ -63,7 +63,8 @@ def powers(pem: PEM, judged: JudgedPairs) -> None:
     columns = {"pivot F1": features.pivot, "ROUGE-1": features.adequacy[:, 1]}
     columns |= {"chrF++": features.adequacy[:, 2], "mean alone": mean}
     columns |= {f"target F1^{power}": without_copies(mean, target, power) for power in POWERS}
-    lost = features.column("fluency") - pem.features(judged.originals, judged.originals).column("fluency")
+    copies = pem.features(judged.originals, judged.originals)
+    lost = features.column("fluency") - copies.column("fluency")
     for weight in (0.1, 0.2, 0.5):
         fluent = 1 + (mean - 1) * 10 ** (weight * np.minimum(lost, 0))
         columns[f"fluency {weight}"] = without_copies(fluent, target, POWER)
@@ -80,7 +81,8 @@ def against_pivot(pem: PEM, judged: JudgedPairs) -> None:
     """PEM and its pivot F1 beside the judges, and the mean PEM of controls."""
     with_controls = controlled(judged)
     features = pem.features(judged.originals, judged.paraphrases)
-    alike = [judged.human[rows] for rows in (features.column("target F1") > 0.8, features.column("target F1") == 1)]
+    target = features.column("target F1")
+    alike = [judged.human[rows] for rows in (target > 0.8, target == 1)]
     print(f"  {len(alike[0])} with target F1 above .8; {len(alike[1])} of 1: {alike[1].mean():.2f}")
     print(f"  mean alone {pearson(judged.human, adequacy(pem, features)):.3f}")
     scores = pem.score(with_controls.originals, with_controls.paraphrases)
