@@ -124,7 +124,7 @@ def judge_agreement(
     Agreement is that of people. A model is compared with the mean of people and is never flagged.
 
     Args:
-        given: an evaluation set, its name or path, or a set of another registered kind.
+        evalset: an evaluation set, its name or path, or a set of another registered kind.
         dimensions: by default all.
         exclude: systems to leave out, such as controls.
     """

@@ -456,7 +456,7 @@ def fit_plane(
     """Fit the AEv plane of one dimension, with intervals, the cross-validated choice and its test.
 
     Args:
-        given: a set, or scores that were prepared before.
+        source: a set, or scores that were prepared before.
         dimension: dimension that was judged.
         metric, references, compare_with: as for `study_plane`.
         normalise, over, resamples, seed, progress: as for `study_plane`.
