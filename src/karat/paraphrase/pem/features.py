@@ -97,7 +97,12 @@ def pivot_statistics(
 ) -> Floats:
     """Return an array of pairs x orders x (shared weight, paraphrase's weight, original's weight).
 
-    `originals` and `paraphrases` are texts in the same order.
+    Args:
+        table: phrase table.
+        originals, paraphrases: texts, in the same order.
+        settings: settings of the bags of n-grams.
+        threads: number of threads; by default all processors.
+        progress: function that is called with the progress.
     """
     counter = PivotBags(table, settings or PivotSettings())
     return pair_statistics(counter, originals, paraphrases, threads=threads, progress=progress)

@@ -284,7 +284,13 @@ def _pivot_words(phrase: Phrase) -> dict[str, float]:
 def explain_pair(
     table: PhraseTable, original: str, paraphrase: str, settings: PivotSettings | None = None
 ) -> PairExplanation:
-    """Explain the pivot F1 of one pair, step by step."""
+    """Explain the pivot F1 of one pair, step by step.
+
+    Args:
+        table: phrase table.
+        original, paraphrase: the two sentences.
+        settings: settings of the bags of n-grams.
+    """
     settings = settings or PivotSettings()
     recipe = table.recipe
     tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
