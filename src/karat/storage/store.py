@@ -69,7 +69,7 @@ class ModelStore:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What the writer said of the model: `about` without its kind and version."""
+        """The description of the model: `about` without its kind and version."""
         return {k: v for k, v in self.about.items() if k not in ("kind", "version")}
 
     def array(self, name: str, kind: str) -> NDArray[Any]:
