@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karat.report.model import Column, Document, Table, number
 
 if TYPE_CHECKING:
-    from karat.lm.scoring import LanguageScores
+    from karat.lm.model import LanguageScores
     from karat.lm.training import TrainedModel
 
 _TEXT = Column("text", "Text", help="The file.")

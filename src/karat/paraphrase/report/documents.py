@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from karat.paraphrase.align.alignment import WordAlignment
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.evaluation import Correlation, Gain, JudgedPoint, ParaphraseEvaluation
-    from karat.paraphrase.pem.explanation import (
+    from karat.paraphrase.pem.scoring import (
         Gram,
         PairExplanation,
         ParaphraseExplanations,
+        ParaphraseScores,
         Phrase,
+        SystemRow,
     )
-    from karat.paraphrase.pem.scoring import ParaphraseScores, SystemRow
     from karat.paraphrase.written_files import WrittenFile
 
 
@@ -458,7 +459,7 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[dict[str, Cell]]:
             "count": phrase.times,
             "rounded": f"{phrase.probability:.3g}",
             "probability": phrase.probability,
-            "seen": phrase.seen,
+            "seen": phrase.in_table,
             "edges": " / ".join(f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges),
             "left_out": phrase.left_out,
         }
