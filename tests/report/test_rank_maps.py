@@ -131,14 +131,14 @@ def test_differences_are_from_the_best_metric_and_fold_up_where_they_are_many() 
     (found,) = difference_galleries(result)
     assert found.folded  # 2 dimensions, 2 levels and 2 statistics
     first = next(row for row in result.rows if row.level == "segment" and row.delta is not None)
-    (change,) = found.figures[0].drawing.changes
+    (change,) = found.figures[0].drawing.rows
     assert (change.value, change.low, change.high) == (
         first.delta,
         first.delta_low,
         first.delta_high,
     )
     test = next(test for test in result.tests if test[:3] == first[:3])
-    assert change.verdict == ("worse" if test.p <= 0.05 else "undecided")
+    assert change.detail == ("worse" if test.p <= 0.05 else "undecided")
     assert difference_galleries(kt.meta_evaluate(replace(ASKED, resamples=0))) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 from browser import CHROMIUM, ask, chromium, printed_page
 from sample_charts import CHARTS
 
-from karat.report.charts.models import Point, Scatter, chart_figure
+from karat.report.charts.models import Point, XYChart, chart_figure
 from karat.report.model import Document
 from karat.report.render.renderers import render
 
@@ -79,7 +79,7 @@ BARS = """
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with a chart of each kind, and one whose points are close to each other."""
     points = [Point(k % 4 + 0.2 * k, k * k % 7, name) for k, name in enumerate(NAMES)]
-    charts = (*CHARTS, Scatter("Close", "x", "y", points))
+    charts = (*CHARTS, XYChart("Close", "x", "y", points))
     document = Document("Charts", tuple(map(chart_figure, charts)), "karat", {})
     path = tmp_path_factory.mktemp("page") / "charts.html"
     path.write_text(render(document, "html"), "utf-8")

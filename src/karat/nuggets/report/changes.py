@@ -11,19 +11,19 @@ from karat.nuggets.report.scores import (
     SHARES,
     changes_answer,
     changes_basis,
+    difference_gallery,
+    difference_row,
     without_ends,
 )
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
 from karat.report.charts.models import (
-    Bars,
-    ChartInterval,
     ChartLine,
-    Forest,
-    ForestChange,
+    ChartRow,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
 )
 from karat.report.charts.svg.frame import shorten
 from karat.report.markup import data, element, quote
@@ -34,13 +34,11 @@ from karat.report.model import (
     Figure,
     Gallery,
     Table,
-    format_signed,
     number,
     people_column,
 )
 
 if TYPE_CHECKING:
-    from karat.nuggets.prediction.intervals import Significance
     from karat.nuggets.results.changes import ChangeRow, NuggetChanges
     from karat.nuggets.sets.keys_and_runs import Question, Response
 
@@ -72,13 +70,13 @@ def changes_figure(changes: NuggetChanges) -> Figure:
     """Return the figure of lost and gained nuggets; in other formats than pages, their counts."""
     counts = {row.change: row for row in changes.counts}
     bars = [
-        ChartInterval(f"{change}, {kind}", getattr(counts[change], kind))
+        ChartRow(f"{change}, {kind}", getattr(counts[change], kind))
         for kind in ("vital", "okay")
         for change in (LOST, GAINED)
     ]
     return Figure(
         TITLE,
-        Bars(TITLE, "nuggets", bars),
+        RowChart(TITLE, "nuggets", bars, "bar", baseline=0.0),
         page=lambda: _page(changes),
         script="nuggets/report/changes.js",
         covers=("rows",),
@@ -331,13 +329,15 @@ def changes_document(changes: NuggetChanges) -> Document:
 
 def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     """The changes of F and A with their intervals, and F of each question."""
-    changes = [_change(test) for test in result.tests if test.low is not None]
-    if changes:
+    rows = [
+        difference_row(test.score, test.delta, test.low, test.high, test.verdict)
+        for test in result.tests
+        if test.low is not None
+    ]
+    if rows:
         title = f"Change of scores from {old} to {new}"
         caption = "Dots: differences; lines: 95% intervals. Filled: decided."
-        yield Gallery(
-            title, (Figure(f"Differences from {old}", Forest(title, old, changes)),), caption
-        )
+        yield difference_gallery(title, old, rows, caption)
     points = [
         Point(row.old, row.new, row.question)
         for row in result.questions
@@ -346,11 +346,4 @@ def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:
     if len(points) > 1:
         title, caption = "F of each question", "Questions above the diagonal line improved."
         axes = f"F of {old}", f"F of {new}"
-        yield Figure(title, Scatter(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)
-
-
-def _change(test: Significance) -> ForestChange:
-    low, high = (float("nan") if end is None else end for end in (test.low, test.high))
-    return ForestChange(
-        test.score, test.delta, low, high, format_signed(test.delta, 3), test.verdict
-    )
+        yield Figure(title, XYChart(title, *axes, points, line=ChartLine(1.0, 0.0)), caption)

@@ -8,18 +8,14 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
-from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table
+from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, difference_row, models_table
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
-    ChartInterval,
     ChartLine,
-    Curve,
-    Curves,
-    Forest,
-    ForestChange,
-    Knot,
+    ChartRow,
     Point,
-    Scatter,
+    RowChart,
+    XYChart,
     chart_figure,
     intervals_figure,
 )
@@ -37,7 +33,6 @@ from karat.report.model import (
 )
 
 if TYPE_CHECKING:
-    from karat.nuggets.prediction.official_scores import JudgementAgreement
     from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
     from karat.nuggets.results.judgement_agreement import NuggetAgreement
@@ -259,7 +254,7 @@ def tuning_document(tuning: NuggetTuning) -> Document:
     """Return the report of the 24 settings and the threshold models."""
     models = models_table(tuning.models, _TRIED)
     best = [
-        ChartInterval(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
+        ChartRow(f"n={row.n} {row.weight}, stem {row.stem}, stop {row.stop}", row.f)
         for row in tuning.rows[:MOST_DRAWN]
     ]
     blocks: tuple[Block, ...] = (
@@ -273,14 +268,12 @@ def tuning_document(tuning: NuggetTuning) -> Document:
 
 def evaluation_document(evaluation: NuggetEvaluation) -> Document:
     """Return the report of classifiers and baselines side by side, with charts."""
-    curves = Curves(
+    curves = XYChart(
         "tau_b against the threshold",
         "threshold of the paper's classifier",
         "tau_b of runs",
-        [
-            Curve(name, [Knot(*point) for point in points])
-            for name, points in evaluation.found.curves
-        ],
+        [Point(x, y, "", name) for name, curve in evaluation.found.curves for x, y in curve],
+        joined=True,
         caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
     blocks: tuple[Block, ...] = (
@@ -306,7 +299,11 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
 def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
     """F of each classifier's decisions, compared with the calibrated one."""
     base, *rows = evaluation.judgements
-    changes = [_change(row) for row in rows if row.difference_low is not None]
+    changes = []
+    for row in rows:
+        if row.difference is not None and row.difference_low is not None:
+            ends = row.difference_low, row.difference_high
+            changes.append(difference_row(row.what, row.difference, *ends, row.verdict))
     if not changes:
         return []
     title = "Agreement of decisions with assessors"
@@ -314,20 +311,14 @@ def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
         f"F minus that of the calibrated classifier ({base.f:.3f}). Dots: differences; lines: 95% "
         "intervals. Filled: decided."
     )
-    figure = Figure("Differences from the calibrated", Forest(title, base.what, changes))
+    figure = Figure(
+        "Differences from the calibrated", RowChart(title, base.what, changes, "difference")
+    )
     return [Gallery(title, (figure,), caption)]
 
 
-def _change(row: JudgementAgreement) -> ForestChange:
-    value, low, high = (
-        float("nan") if x is None else x
-        for x in (row.difference, row.difference_low, row.difference_high)
-    )
-    return ForestChange(row.what, value, low, high, format_signed(value, 3), row.verdict)
-
-
-def _scatter(evaluation: NuggetEvaluation) -> Scatter:
-    return Scatter(
+def _scatter(evaluation: NuggetEvaluation) -> XYChart:
+    return XYChart(
         "Official and guessed scores",
         "official A",
         "guessed A",
@@ -355,10 +346,10 @@ def _caption(outside: tuple[int, int] | None) -> str:
     )
 
 
-def _f_scatter(evaluation: NuggetEvaluation) -> Scatter:
+def _f_scatter(evaluation: NuggetEvaluation) -> XYChart:
     """The paper's Figure 5: micro F."""
     rows = [row for row in evaluation.run_scores if row.average == "micro"]
-    return Scatter(
+    return XYChart(
         "Official and guessed F",
         "official F, micro",
         "guessed F, micro",
@@ -368,24 +359,17 @@ def _f_scatter(evaluation: NuggetEvaluation) -> Scatter:
     )
 
 
-def _six_curves(evaluation: NuggetEvaluation) -> Curves:
+def _six_curves(evaluation: NuggetEvaluation) -> XYChart:
     """The paper's Figure 6."""
-    kinds = dict.fromkeys((row.stem, row.n) for row in evaluation.curve)
-    return Curves(
+    return XYChart(
         "tau_b of official F against the threshold",
         "threshold of the paper's classifier",
         "tau_b of runs' F, micro",
         [
-            Curve(
-                f"n={n} stem={stem}",
-                [
-                    Knot(row.threshold, row.tau_b)
-                    for row in evaluation.curve
-                    if row[:2] == (stem, n)
-                ],
-            )
-            for stem, n in kinds
+            Point(row.threshold, row.tau_b, "", f"n={row.n} stem={row.stem}")
+            for row in evaluation.curve
         ],
+        joined=True,
         caption="One threshold for all nuggets; idf and all words, n-grams of up to n words.",
     )
 
@@ -436,9 +420,9 @@ def agreement_document(agreement: NuggetAgreement) -> Document:
     return Document(title, blocks, notes=(precision, *notes), answer=answer, basis=pairs)
 
 
-def _agreement_scatter(agreement: NuggetAgreement) -> Scatter:
+def _agreement_scatter(agreement: NuggetAgreement) -> XYChart:
     rows = [row for row in agreement.runs if row.average == "micro"]
-    return Scatter(
+    return XYChart(
         "F from both judgements",
         "official F, micro",
         "other F, micro",

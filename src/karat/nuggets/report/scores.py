@@ -11,7 +11,7 @@ from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
 from karat.nuggets.results.scoring import score_name
-from karat.report.charts.models import ChartInterval, Forest, ForestChange, intervals_figure
+from karat.report.charts.models import ChartRow, RowChart, intervals_figure
 from karat.report.model import (
     Block,
     Column,
@@ -340,29 +340,36 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
 
 def _forest(scoring: NuggetScoring) -> list[Gallery]:
     """The runs that are nearest to the best one, as differences from it."""
-    changes = [_change(row) for row in scoring.differences[:MOST_DRAWN]]
-    if not changes:
-        return []
-    best, name = scoring.differences[0].best, score_name(scoring)
-    left = len(scoring.differences) - len(changes)
-    more = f" The {len(changes)} nearest of {len(scoring.differences)} runs." if left else ""
-    caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
-    title = f"Runs by {name}"
-    return [
-        Gallery(title, (Figure(f"Differences from {best}", Forest(title, best, changes)),), caption)
+    rows = [
+        difference_row(row.run, row.delta, row.low, row.high, row.verdict)
+        for row in scoring.differences[:MOST_DRAWN]
     ]
+    if not rows:
+        return []
+    best, left = scoring.differences[0].best, len(scoring.differences) - len(rows)
+    more = f" The {len(rows)} nearest of {len(scoring.differences)} runs." if left else ""
+    caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
+    return [difference_gallery(f"Runs by {score_name(scoring)}", best, rows, caption)]
+
+
+def difference_row(
+    label: str, delta: float, low: float | None, high: float | None, verdict: str
+) -> ChartRow:
+    """Return a difference for a chart."""
+    return ChartRow(label, delta, low, high, format_signed(delta, 3), verdict)
+
+
+def difference_gallery(title: str, base: str, rows: Sequence[ChartRow], caption: str) -> Gallery:
+    """Return differences from a run as a picture."""
+    chart = RowChart(title, base, rows, "difference")
+    return Gallery(title, (Figure(f"Differences from {base}", chart),), caption)
 
 
 def _intervals(scoring: NuggetScoring) -> Figure:
     """F of the runs, the best first."""
     rows = (scoring.rows[k] for k in scoring.ranked)
-    items = (ChartInterval(row.run, row.macro, row.f_low, row.f_high) for row in rows)
+    items = (ChartRow(row.run, row.macro, row.f_low, row.f_high) for row in rows)
     return intervals_figure("F of runs", "F macro, 95% intervals", items)
-
-
-def _change(row: DifferenceRow) -> ForestChange:
-    low, high = (float("nan") if end is None else end for end in (row.low, row.high))
-    return ForestChange(row.run, row.delta, low, high, format_signed(row.delta, 3), row.verdict)
 
 
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:

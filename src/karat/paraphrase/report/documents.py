@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from karat.arithmetic import SLACK
 from karat.paraphrase.pem.evaluation import MEAN, NO_CONTROLS, NO_METRICS
 from karat.paraphrase.report.figures import network_figure, pair_figure
-from karat.report.charts.models import ChartInterval, Point, Scatter, chart_figure, intervals_figure
+from karat.report.charts.models import ChartRow, Point, XYChart, chart_figure, intervals_figure
 from karat.report.model import (
     Cell,
     Column,
@@ -206,7 +206,7 @@ def scores_document(result: ParaphraseScores) -> Document:
     """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
     has_intervals = any(row.low is not None for row in result.rows)
     columns = [column for column in _SYSTEMS if has_intervals or column.key not in ("low", "high")]
-    pem = (ChartInterval(row.system, row.pem, row.low, row.high) for row in result.rows)
+    pem = (ChartRow(row.system, row.pem, row.low, row.high) for row in result.rows)
     blocks: list[Table | Figure] = [
         intervals_figure("PEM by system", "PEM", pem),
         Table("rows", "Paraphrases", columns, result.rows, open=True),
@@ -288,7 +288,7 @@ def _points(points: Sequence[JudgedPoint]) -> tuple[Point, ...]:
     return tuple(Point(*point, group=point.system if has_few_systems else "") for point in points)
 
 
-def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
+def evaluation_charts(result: ParaphraseEvaluation) -> list[XYChart]:
     """Return the paper's Figures 4, 5 and 3, where there are points for them."""
     predictions = result.predictions
     drawn_points = predictions[:: max(1, -(-len(predictions) // _MAX_POINTS))]
@@ -298,14 +298,14 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
         else ""
     )
     title = "PEM and human scores of paraphrases"
-    charts = [Scatter(title, "human", "PEM", _points(drawn_points), caption=caption)]
+    charts = [XYChart(title, "human", "PEM", _points(drawn_points), caption=caption)]
     if len(result.system_means) > 1:
         means = tuple(starmap(Point, result.system_means))
-        charts.append(Scatter("PEM and human scores of systems", "human", "PEM", means))
+        charts.append(XYChart("PEM and human scores of systems", "human", "PEM", means))
     if result.dissimilarities:
         title = "Dissimilarity and overall quality of adequate, fluent paraphrases"
         points = tuple(starmap(Point, result.dissimilarities))
-        charts.append(Scatter(title, "dissimilarity", "overall", points))
+        charts.append(XYChart(title, "dissimilarity", "overall", points))
     return charts
 
 

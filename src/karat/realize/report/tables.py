@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.realize.report.drawings import tree_figure
-from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.charts.models import ChartRow, intervals_figure
 from karat.report.model import (
     Column,
     Document,
@@ -266,7 +266,7 @@ def evaluation_document(evaluation: RealizerEvaluation) -> Document:
 
 def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
     """Return a dot for the BLEU of each realiser."""
-    dots = (ChartInterval(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
+    dots = (ChartRow(_label(row), round(row.bleu, 1)) for row in evaluation.rows)
     figure = intervals_figure("BLEU by realiser", "BLEU", dots)
     inserts = "Names with add: these words were taken out of the trees and inserted again. "
     caption = f"{inserts if evaluation.slots else ''}In brackets: the input."

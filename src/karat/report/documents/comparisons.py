@@ -10,14 +10,7 @@ from typing import NamedTuple
 from karat.comparison import TESTS, CompareRow, Comparison, Example
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import (
-    Forest,
-    ForestChange,
-    ForestTally,
-    Histogram,
-    Tallies,
-    forest_span,
-)
+from karat.report.charts.models import ChartRow, Histogram, RowChart, difference_span
 from karat.report.documents import scores
 from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
 from karat.report.model import (
@@ -290,20 +283,28 @@ def _forests(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Fig
         rows = [row for row in comparison.rows if row.delta is not None]
         shared = [row for row in rows if row.metric.reads_texts]
         if shared:
-            changes = [_forest_change(row, _label_with_arrow(row.metric)) for row in shared]
-            panels.append(Forest(f"{rows[0].system} and {base}", base, changes))
+            changes = [_difference(row, _label_with_arrow(row.metric)) for row in shared]
+            panels.append(RowChart(f"{rows[0].system} and {base}", base, changes, "difference"))
         panels += [
-            Forest(_label_with_arrow(row.metric), base, [_forest_change(row, row.system)])
+            RowChart(
+                _label_with_arrow(row.metric), base, [_difference(row, row.system)], "difference"
+            )
             for row in rows
             if not row.metric.reads_texts
         ]
     else:
         by_metric = {
-            m: [_forest_change(row, row.system) for row in rows if row.metric == m] for m in metrics
+            m: [_difference(row, row.system) for row in rows if row.metric == m] for m in metrics
         }
-        span = forest_span([x for m in metrics if m.reads_texts for x in by_metric[m]])
+        span = difference_span([x for m in metrics if m.reads_texts for x in by_metric[m]])
         panels += [
-            Forest(_label_with_arrow(m), base, changes, span if m.reads_texts else None)
+            RowChart(
+                _label_with_arrow(m),
+                base,
+                changes,
+                "difference",
+                span=span if m.reads_texts else None,
+            )
             for m, changes in by_metric.items()
         ]
     title = f"Differences from {base}"
@@ -318,14 +319,14 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
-def _forest_change(row: CompareRow, label: str) -> ForestChange:
+def _difference(row: CompareRow, label: str) -> ChartRow:
     """A difference as a share of the metric's scale, so that better is to the right."""
     scale = row.metric.sign / row.metric.full_scale
     value, *ends = (
         float("nan") if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
     )
     text = format_signed(row.delta or 0.0, score_digits(row.metric))
-    return ForestChange(label, value, min(ends), max(ends), text, row.verdict or "undecided")
+    return ChartRow(label, value, min(ends), max(ends), text, row.verdict or "undecided")
 
 
 def _label_with_arrow(metric: Metric) -> str:
@@ -343,8 +344,12 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
         if rows:
-            items = [ForestTally(r.system, r.wins or 0, r.ties or 0, r.losses or 0) for r in rows]
-            tallies.append(Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, items)))
+            items = [
+                ChartRow(r.system, 0, counts=(r.wins or 0, r.ties or 0, r.losses or 0))
+                for r in rows
+            ]
+            chart = RowChart("", base, items, "tally")
+            tallies.append(Figure(f"Won and lost by {metric_label(m)}", chart))
     if not tallies:
         return []
     base_scores = comparison.segment_scores(base, metrics[0])

@@ -13,14 +13,7 @@ from karat.estimation.estimate_results import (
     EstimateDifference,
     EstimateRow,
 )
-from karat.report.charts.models import (
-    Forest,
-    ForestChange,
-    Pair,
-    PairedEstimate,
-    PairedIntervals,
-    chart_figure,
-)
+from karat.report.charts.models import ChartRow, RowChart, chart_figure
 from karat.report.model import (
     Block,
     Column,
@@ -385,36 +378,33 @@ def _estimate_pictures(estimate: Estimate) -> Block:
         return scores
     judge_list = name_helpers(judge_names(estimate))
     verb = "Is" if len(estimate.judges) == 1 else "Are"
-    bias = Forest(
+    bias = RowChart(
         f"{verb} {judge_list} biased?",
         "as people do",
         changes,
+        "difference",
         caption=(
             f"Right of the line: rated higher by {judge_list} than by people, beside other "
             "systems. Hollow dots: undecided."
         ),
-        sides=("lower", "higher"),
+        names=("lower", "higher"),
     )
     title = f"Human scores, and the bias of {judge_list}"
     return Gallery(title, (scores, Figure(bias.title, bias, bias.caption)))
 
 
-def _interval_chart(estimate: Estimate) -> PairedIntervals:
+def _interval_chart(estimate: Estimate) -> RowChart:
     places, judged = score_places(estimate), bool(helper_names(estimate))
     names = (
         f"people with {name_helpers(helper_names(estimate))}" if judged else "people",
         "people alone",
     )
-    pairs = [
-        Pair(
-            row.system,
-            _paired_estimate((row.estimate, row.low, row.high), places),
-            _paired_estimate((row.people, row.people_low, row.people_high), places)
-            if judged
-            else None,
-        )
-        for row in estimate.ranked
-    ]
+    rows = []
+    for row in estimate.ranked:
+        people = row.people, row.people_low, row.people_high
+        main = _interval_row(row.system, row.estimate, row.low, row.high, places)
+        other = _interval_row("", *people, places) if judged else None
+        rows.append(main._replace(other=other))
     caption = "Dots: means." if estimate.exact else "Dots: estimates; lines: 95% intervals."
     title = (
         f"Human scores with and without {name_helpers(helper_names(estimate))}"
@@ -422,14 +412,20 @@ def _interval_chart(estimate: Estimate) -> PairedIntervals:
         else "Human scores"
     )
     title += " (lower is better)" if estimate.better == "lower" else ""
-    return PairedIntervals(title, estimate.dimension, names, pairs, estimate.better, caption)
-
-
-def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedEstimate:
-    value, low, high = values
-    return PairedEstimate(
-        *values, f"{value:,.{places}f}", format_interval(low, high, places) if high > low else ""
+    return RowChart(
+        title,
+        estimate.dimension,
+        rows,
+        "pair",
+        caption=caption,
+        names=names,
+        better=estimate.better,
     )
+
+
+def _interval_row(label: str, value: float, low: float, high: float, places: int) -> ChartRow:
+    reach = format_interval(low, high, places) if high > low else ""
+    return ChartRow(label, value, low, high, f"{value:,.{places}f}", reach)
 
 
 def _rows_with_bias(estimate: Estimate) -> list[EstimateRow]:
@@ -437,9 +433,9 @@ def _rows_with_bias(estimate: Estimate) -> list[EstimateRow]:
     return [row for row in estimate.ranked if estimate.judges and not isnan(row.bias_low)]
 
 
-def _bias_change(row: EstimateRow, places: int) -> ForestChange:
+def _bias_change(row: EstimateRow, places: int) -> ChartRow:
     side = _bias_side(row)
     verdict = "undecided" if side == NOT_TESTED else side
-    return ForestChange(
+    return ChartRow(
         row.system, row.bias, row.bias_low, row.bias_high, format_signed(row.bias, places), verdict
     )

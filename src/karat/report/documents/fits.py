@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.meta.fit import Fit, ScoreFit
-from karat.report.charts.models import ChartLine, Point, Scatter
+from karat.report.charts.models import ChartLine, Point, XYChart
 from karat.report.model import (
     Column,
     Document,
@@ -137,7 +137,7 @@ def _fit_figures(score_fit: ScoreFit) -> Iterator[Figure]:
         ]
         title = f"Predicted and human {fit.dimension}"
         axes, note = ("predicted by the fit", f"human {fit.dimension}"), f"R2 {fit.r2:.3f}"
-        chart = Scatter(
+        chart = XYChart(
             title, *axes, chart_points, line=ChartLine(1.0, 0.0), note=note, narrow=True
         )
         yield Figure(title, chart, sampling_note)  # for pages and notebooks alone

@@ -15,12 +15,11 @@ from karat.meta.evaluation import MetaEvaluation, Ranking
 from karat.meta.ranking import FEWEST_RANKED, Leader, MetaRow, by_mean_rank, leaders
 from karat.meta.views import OF_SYSTEMS
 from karat.report.charts.models import (
-    ChartInterval,
-    Forest,
-    ForestChange,
+    ChartRow,
     RankCell,
     RankColumn,
     RankMap,
+    RowChart,
     intervals_figure,
 )
 from karat.report.model import (
@@ -449,7 +448,7 @@ def difference_galleries(result: Ranking) -> list[Gallery]:
 
 def _difference_forests(
     leader: Leader, labels: Mapping[str, str], separated: set[tuple[str, str, str, str, str]]
-) -> Iterator[Forest]:
+) -> Iterator[RowChart]:
     best, sign = leader.best.metric, leader.sign
     changes = []
     for row in leader.rows[1:]:
@@ -458,12 +457,10 @@ def _difference_forests(
         low, high = sorted((sign * row.delta_low, sign * row.delta_high))
         verdict = WORSE if (*leader[:3], best, row.metric) in separated else UNDECIDED
         text_and_verdict = format_signed(row.delta, 3), verdict
-        changes.append(
-            ForestChange(labels[row.metric], sign * row.delta, low, high, *text_and_verdict)
-        )
+        changes.append(ChartRow(labels[row.metric], sign * row.delta, low, high, *text_and_verdict))
     if changes:
         title = f"{leader.dimension}, {leader.level} level, {statistic_label(leader.statistic)}"
-        yield Forest(title, labels[best], changes)
+        yield RowChart(title, labels[best], changes, "difference")
 
 
 _RANK = number("rank", "Rank", help="Metrics with the same rank do not differ significantly.")
@@ -586,7 +583,7 @@ def average_document(result: RankAverage) -> Document:
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
     has_notes = any(row.note for row in result.rows)
     used_columns = [column for column in _AVERAGES if column.key != "note" or has_notes]
-    items = (ChartInterval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
+    items = (ChartRow(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
     blocks = (
         intervals_figure("Averages over all tasks", "mean over tasks", items),
         task_gallery(result),

@@ -20,10 +20,9 @@ from karat.metrics.differing import differing_words
 from karat.report.charts.models import (
     Chart,
     ChartLine,
-    Curves,
     HeatMap,
     Point,
-    Scatter,
+    XYChart,
     chart_figure,
 )
 from karat.report.documents.meta import meta_document, statistic_label
@@ -82,7 +81,7 @@ def meta_charts(report: MetaReport) -> list[Chart]:
     return [*map(_scatter, report.scatters), *planes, *_reliability_curves(report)]
 
 
-def _reliability_curves(report: MetaReport) -> list[Curves]:
+def _reliability_curves(report: MetaReport) -> list[XYChart]:
     metrics = report.evaluation.scored.metrics
     caption = f"{SHUFFLED} {single_segments_note(metrics)}".rstrip()
     return reliability_charts(report.reliability, caption)
@@ -185,16 +184,16 @@ def _missing_plots_note(report: MetaReport, plots: Sequence[SystemScatter], in_o
 
 
 def _narrow_gallery(
-    title: str, charts: Iterable[Scatter | HeatMap | Curves], caption: str, folded: bool = False
+    title: str, charts: Iterable[XYChart | HeatMap], caption: str, folded: bool = False
 ) -> Gallery:
     narrow = [replace(chart, narrow=True, caption="") for chart in charts]
     return Gallery(title, tuple(map(chart_figure, narrow)), caption, folded)
 
 
-def _scatter(scatter: SystemScatter) -> Scatter:
+def _scatter(scatter: SystemScatter) -> XYChart:
     metric, row = scatter.metric, scatter.agreement
     negated = "" if metric.sign > 0 else f" {metric} is negated, as in the tables: more is better."
-    return Scatter(
+    return XYChart(
         f"{scatter.dimension} and {metric_label(metric)}",
         metric_label(metric) if metric.sign > 0 else f"-{metric_label(metric)}",
         scatter.dimension,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
-from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.charts.models import ChartRow, intervals_figure
 from karat.report.model import (
     Column,
     Document,
@@ -181,7 +181,7 @@ def _systems_document(scoring: Scoring) -> Document:
     figures = []
     for m in metrics:
         items = [
-            ChartInterval(row.system, row.score.value, row.low, row.high)
+            ChartRow(row.system, row.score.value, row.low, row.high)
             for row in rows
             if row.metric == m
         ]
