@@ -235,7 +235,7 @@ class Document:
     basis: str = ""
 
     def __post_init__(self) -> None:
-        keys = [table.key for table in self.tables]
+        keys = [part.key for part in self.parts if isinstance(part, Table)]
         if len(set(keys)) < len(keys):
             raise ValueError(f"a document cannot hold two tables of the same key: {keys}")
         if reserved := RESERVED_KEYS.intersection(keys):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from karat.nuggets.report.matrix import select_box
 from karat.nuggets.report.scores import (
     F_BETA,
     SHARES,
@@ -32,7 +33,6 @@ from karat.report.model import (
     Column,
     Document,
     Figure,
-    Gallery,
     Table,
     number,
     people_column,
@@ -86,54 +86,37 @@ def changes_figure(changes: NuggetChanges) -> Figure:
 def _page(changes: NuggetChanges) -> str:
     rows = sorted(changes.all, key=lambda row: (_ORDER[row.change], row.importance != "vital"))
     cards = list(_cards(changes, rows))
-    changed = [card for card in cards if card.change in (LOST, GAINED)]
-    columns = [_column(changes, change) for change in (LOST, GAINED)]
-    first_cards = [card.markup for card in changed[:MOST_DRAWN]]
-    more = (
-        f"The first {len(first_cards)} of {len(changed):,}."
-        if len(changed) > len(first_cards)
-        else ""
-    )
+    changed = [card.markup for card in cards if card.change in (LOST, GAINED)]
+    drawn = changed[:MOST_DRAWN]
+    more = f"The first {len(drawn)} of {len(changed):,}." if len(changed) > len(drawn) else ""
+    columns = []
+    for change in (LOST, GAINED):
+        vital = [row for row in changes.all if row.change == change and row.importance == "vital"]
+        items = [
+            element("li", quote(row.description), " ", element("small", quote(row.question)))
+            for row in vital[:MOST_LISTED]
+        ]
+        left = len(vital) - len(items)
+        items += [element("li", f"and {left:,} more below")] if left else []
+        title = element("h3", f"{SIGNS[change]}: {len(vital):,} vital")
+        inner = element("ul", *items) if items else element("p", "none", class_="note")
+        columns.append(element("div", title, inner, class_=f"column {change}"))
+    kinds = {"": "lost or gained", LOST: "lost", GAINED: "gained", KEPT: "kept"}
+    kinds |= {MISSED: "missed by both", "all": "all"}
+    tools = [  # which the script brings to life
+        element("label", "Search ", '<input type="search">'),
+        select_box("Change", "change", kinds),
+        select_box("Importance", "importance", {"": "all", "vital": "vital", "okay": "okay"}),
+        select_box("Decided by", "by", {"": "all", **_BY}),
+    ]
     parts = [
         element("div", *columns, class_="columns"),
-        _tools(),
-        element("div", *first_cards, class_="cards"),
+        element("p", *tools, class_="tools", hidden="hidden"),
+        element("div", *drawn, class_="cards"),
         element("p", more, class_="note more"),
         data(cards),
     ]
     return element("div", *parts, class_="changes")
-
-
-def _column(changes: NuggetChanges, change: str) -> str:
-    """The vital nuggets that were lost, or gained."""
-    rows = [row for row in changes.all if row.change == change and row.importance == "vital"]
-    items = [
-        element("li", quote(row.description), " ", element("small", quote(row.question)))
-        for row in rows[:MOST_LISTED]
-    ]
-    left = len(rows) - len(items)
-    items += [element("li", f"and {left:,} more below")] if left else []
-    title = element("h3", f"{SIGNS[change]}: {len(rows):,} vital")
-    inner = element("ul", *items) if items else element("p", "none", class_="note")
-    return element("div", title, inner, class_=f"column {change}")
-
-
-def _tools() -> str:
-    """Controls that the script brings to life."""
-    kinds = {"": "lost or gained", LOST: "lost", GAINED: "gained", KEPT: "kept"}
-    kinds |= {MISSED: "missed by both", "all": "all"}
-    tools = [
-        element("label", "Search ", '<input type="search">'),
-        _select("Change", "change", kinds),
-        _select("Importance", "importance", {"": "all", "vital": "vital", "okay": "okay"}),
-        _select("Decided by", "by", {"": "all", **_BY}),
-    ]
-    return element("p", *tools, class_="tools", hidden="hidden")
-
-
-def _select(label: str, name: str, options: dict[str, str]) -> str:
-    inner = [element("option", text, value=value) for value, text in options.items()]
-    return element("label", label, " ", element("select", *inner, class_=name))
 
 
 # --------------------------------------------------------------------------------------- cards
