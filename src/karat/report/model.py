@@ -323,7 +323,7 @@ def sections(
 
     A table without groups is one section, whose sub-heading is None.
     """
-    group = table.column(table.group) if table.group else None
+    group = next((column for column in table.columns if column.key == table.group), None)
     numbered = enumerate(table.rows)
     for value, run in groupby(numbered, lambda item: group.cell(item[1]) if group else None):
         rows = []

@@ -20,7 +20,7 @@ from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import words_with_nuggets
 from karat.report.charts.models import HeatMap
 from karat.report.markup import data, element, quote
-from karat.report.model import Figure
+from karat.report.model import Figure, TextPassage
 
 if TYPE_CHECKING:
     from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
@@ -291,26 +291,17 @@ def _anchor(question: int, run: int, response: int) -> str:
 
 
 def _responses(matrix: QuestionMatrix, number: int, held: int) -> Iterator[str]:
-    """The responses of each run, folded."""
+    """The responses of each run, folded; words that nuggets have too are marked."""
+    from karat.report.render.html import marked
+
     for run, scored in enumerate(matrix.runs[:held]):
         if texts := matrix.texts(scored):
-            items = [
-                element("p", _marked(matrix, text), id=_anchor(number, run, i))
-                for i, text in enumerate(texts)
-            ]
+            items = []
+            for i, text in enumerate(texts):
+                words = words_with_nuggets(text, matrix.nuggets)
+                marks = tuple((word.start, word.end) for word, nuggets in words if nuggets)
+                passage = marked(TextPassage("", text, marks))
+                items.append(element("p", passage, id=_anchor(number, run, i)))
             count = f"{len(texts):,} response{'s' * (len(texts) > 1)}"
             summary = element("summary", quote(f"{scored.run.tag}: {count}"))
             yield element("details", summary, *items, class_="responses")
-
-
-def _marked(matrix: QuestionMatrix, text: str) -> str:
-    """A response in which the words that nuggets have too are marked."""
-    pieces, end = [], 0
-    for word, nuggets in words_with_nuggets(text, matrix.nuggets):
-        word_markup = quote(word.text)
-        pieces += [
-            quote(text[end : word.start]),
-            element("mark", word_markup) if nuggets else word_markup,
-        ]
-        end = word.end
-    return "".join([*pieces, quote(text[end:])])
