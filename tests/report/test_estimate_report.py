@@ -34,16 +34,16 @@ def test_output_equals_the_golden_file(format: str) -> None:
 
 
 def test_json_has_the_fields_of_the_result() -> None:
-    found = json.loads(THREE.render("json"))
+    report = json.loads(THREE.render("json"))
     for key, kind in {
         "rows": EstimateRow,
         "differences": EstimateDifference,
         "judges": JudgeWorth,
         "planned": PlannedUnit,
     }.items():
-        assert set(found[key][0]) == set(kind._fields), key  # type: ignore[attr-defined]
-    assert found["rows"][2]["ratio"] is None
-    assert list(found["notes"]) == list(THREE.notes)
+        assert set(report[key][0]) == set(kind._fields), key  # type: ignore[attr-defined]
+    assert report["rows"][2]["ratio"] is None
+    assert list(report["notes"]) == list(THREE.notes)
 
 
 def test_warnings_stand_beside_the_answer() -> None:
@@ -59,8 +59,8 @@ def test_warnings_stand_beside_the_answer() -> None:
     assert f"\x1b[33m{warning}" in render(THREE.document(), "text", color=True)
 
 
-def pictures(found: Estimate) -> list[object]:
-    return [figure.drawing for figure in found.document().figures]
+def pictures(estimate: Estimate) -> list[object]:
+    return [figure.drawing for figure in estimate.document().figures]
 
 
 def test_pictures_show_both_intervals_and_the_bias() -> None:
@@ -73,8 +73,8 @@ def test_pictures_show_both_intervals_and_the_bias() -> None:
     assert first.other is not None
     assert first.other[1:4] == (83.5, 82.25, 84.75)
     assert isinstance(bias, RowChart)
-    told = {change.label: (change.text, change.detail) for change in bias.rows}
-    assert told == {
+    biases = {change.label: (change.text, change.detail) for change in bias.rows}
+    assert biases == {
         "A": ("0.0", "undecided"),
         "B <b>": ("+2.0", "higher than people do"),
         "C": ("-2.0", "lower than people do"),
@@ -84,12 +84,12 @@ def test_pictures_show_both_intervals_and_the_bias() -> None:
 
 def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     alone = row("A", 84.0)._replace(bias=nan, bias_low=nan, bias_high=nan)
-    found = made((alone,), judges=())
-    (scores,) = pictures(found)
+    estimate = made((alone,), judges=())
+    (scores,) = pictures(estimate)
     assert isinstance(scores, RowChart)
     assert scores.rows[0].other is None
     assert not scores.compared
-    (table,) = found.document().tables
+    (table,) = estimate.document().tables
     assert {column.key for column in table.shown_columns} == {
         *("system", "estimate", "low", "high", "labels", "more", "form")
     }
@@ -123,15 +123,15 @@ CHART = paired(
 
 
 def test_the_drawing_names_every_line_and_the_better_direction() -> None:
-    drawn = chart_svg(CHART)
-    assert drawn.startswith("<svg")
-    assert "score (← lower is better)" in drawn
-    assert drawn.count("<circle") == 3 + 2  # and two of the key
-    assert "atlas: both 80, one alone 76" in drawn
-    assert "unseen" not in drawn
+    drawing = chart_svg(CHART)
+    assert drawing.startswith("<svg")
+    assert "score (← lower is better)" in drawing
+    assert drawing.count("<circle") == 3 + 2  # and two of the key
+    assert "atlas: both 80, one alone 76" in drawing
+    assert "unseen" not in drawing
     assert "no data" in chart_svg(paired("Scores", "score", ("a", "b"), []))
 
 
 def test_differences_to_a_baseline_that_is_not_the_best() -> None:
-    found = made((row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),))
-    assert "Differences from B" in found.render("text")
+    estimate = made((row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),))
+    assert "Differences from B" in estimate.render("text")

@@ -39,8 +39,8 @@ def colours(png: bytes, tmp_path: Path) -> set[str]:
     path = tmp_path / "picture.png"
     path.write_bytes(png)
     pixels = Image.open(path).convert("RGB")
-    found = pixels.getcolors(pixels.width * pixels.height)
-    return {f"#{r:02x}{g:02x}{b:02x}" for _, (r, g, b) in found}
+    colors = pixels.getcolors(pixels.width * pixels.height)
+    return {f"#{r:02x}{g:02x}{b:02x}" for _, (r, g, b) in colors}
 
 
 def test_every_chart_is_written_in_every_format(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_colours_are_plain_and_come_out(tmp_path: Path) -> None:
 
 
 def test_words_come_out(tmp_path: Path) -> None:
-    named, bare = (chart_file(XYChart(title, "x", "y", []), "png") for title in ("BLEU r²", ""))
-    assert INK in colours(named, tmp_path)
+    titled, bare = (chart_file(XYChart(title, "x", "y", []), "png") for title in ("BLEU r²", ""))
+    assert INK in colours(titled, tmp_path)
     assert INK not in colours(bare, tmp_path)
     assert b"/FontFile" in chart_file(SCATTER, "pdf")
 

@@ -103,8 +103,10 @@ def tooltips(root: ElementTree.Element) -> list[str]:
 
 def markers(root: ElementTree.Element) -> list[tuple[float, float]]:
     """Where the markers of points stand."""
-    found = [re.fullmatch(r"translate\((\S+) (\S+)\)", n.get("transform", "")) for n in root.iter()]
-    return [(float(m[1]), float(m[2])) for m in found if m]
+    transforms = [
+        re.fullmatch(r"translate\((\S+) (\S+)\)", n.get("transform", "")) for n in root.iter()
+    ]
+    return [(float(m[1]), float(m[2])) for m in transforms if m]
 
 
 def positions(root: ElementTree.Element) -> Iterator[tuple[float, float]]:
@@ -210,10 +212,10 @@ def test_points_have_tooltips_labels_groups_and_a_note() -> None:
         "beacon <b> (submitted): 25.0, 74.0",
         "日本語 (submitted): 31.0, 73.0",
     ]
-    shown = texts(root)
-    assert {"atlas", "beacon <b>", "日本語", "online", "submitted"} <= set(shown)
-    assert "r = 0.81 [0.60, 0.93]" in shown
-    assert "unseen" not in shown
+    words = texts(root)
+    assert {"atlas", "beacon <b>", "日本語", "online", "submitted"} <= set(words)
+    assert "r = 0.81 [0.60, 0.93]" in words
+    assert "unseen" not in words
     shapes = [path.get("d") for path in every(root, "path")]
     assert len(set(shapes)) == 2  # a shape for each group
     assert SCATTER.story.startswith("3 points; BLEU across, human score up. r = 0.81 [0.60, 0.93].")
@@ -261,9 +263,9 @@ def test_the_fitted_line_stays_within_the_plot(
 
 def test_points_drawn_with_letters() -> None:
     lines = chart_sketch(SCATTER, Sheet(40, False))
-    drawn = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
-    assert drawn[-1].strip() == "a"
-    assert "".join(drawn).replace(" ", "") == "bca"
+    plot_rows = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
+    assert plot_rows[-1].strip() == "a"
+    assert "".join(plot_rows).replace(" ", "") == "bca"
     assert lines[-4:] == [
         "r = 0.81 [0.60, 0.93]",
         "a atlas (online): 20.00, 70.00",
@@ -274,8 +276,8 @@ def test_points_drawn_with_letters() -> None:
 
 
 def test_bars_are_drawn_and_told_where_both_ends_are_known() -> None:
-    drawn = [line for line in every(parsed(BARS), "line") if line.get("class") == "bar"]
-    assert len(drawn) == 2
+    bars = [line for line in every(parsed(BARS), "line") if line.get("class") == "bar"]
+    assert len(bars) == 2
     assert tooltips(parsed(BARS)) == [
         "heron: 0.2, 0.25 (from 0.1 to 0.35)",
         "plover: 0.5, 0.45 (from 0.4 to 0.55)",
@@ -327,10 +329,10 @@ def test_cells_are_shaded_numbered_and_told() -> None:
 
 
 def test_signs_and_the_region_are_explained() -> None:
-    shown = texts(parsed(HEAT_MAP))
+    words = texts(parsed(HEAT_MAP))
     meanings = {"maximum", "BLEU", "pick", "predicted", "missing", "0.00 to 1.00", "N", "alpha"}
-    assert meanings <= set(shown)
-    assert shown.count("◆●") == 1  # two signs in one cell
+    assert meanings <= set(words)
+    assert words.count("◆●") == 1  # two signs in one cell
     assert HEAT_MAP.story == (
         "2 by 3 cells; N down, alpha across; from 0.00 to 1.00; N 1, alpha 1: 1.00 (maximum); "
         "N 2, alpha 1: 0.75 (BLEU, pick); outlined: predicted."
@@ -364,15 +366,15 @@ def test_a_large_map_leaves_its_numbers_to_tooltips() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"values": [[1.0]]}, "a heat map of 2 x 3 names has values of another shape"),
         ({"marks": [CellMark(2, 0, "x", "x")]}, "row 2, column 0 is outside"),
         ({"outline": Outline((0, 1), (0, 3), "x")}, "row 1, column 3 is outside"),
     ],
 )
-def test_what_does_not_fit_a_heat_map(change: dict[str, object], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_does_not_fit_a_heat_map(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         replace(HEAT_MAP, **change)
 
 
@@ -502,9 +504,9 @@ def test_curves_drawn_with_letters() -> None:
     lines = chart_sketch(CURVES, PLAIN)
     assert lines[0] == "Pearson's r"
     assert lines[-1] == "● bleu; ○ gtm $e$"
-    drawn = "".join(lines[1:17])
-    assert (drawn.count("●"), drawn.count("○")) == (3, 2)
-    assert drawn.count("·") > 20
+    plot = "".join(lines[1:17])
+    assert (plot.count("●"), plot.count("○")) == (3, 2)
+    assert plot.count("·") > 20
 
 
 # ----------------------------------------------------------------------------------- intervals

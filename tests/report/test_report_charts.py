@@ -105,9 +105,9 @@ def test_intervals_show_value_whisker_and_baseline() -> None:
 def test_long_and_hostile_labels_are_cut_with_the_whole_in_a_tooltip() -> None:
     label = "<script>&" + "x" * 100 + "\x1b"
     root = parsed(chart_svg(RowChart("T", "A", [ChartRow(label, 1.0)], "bar", 0.0)))
-    shown = [text for text in texts(root) if text and text.startswith("<script>&")]
-    assert len(shown[0]) == 32
-    assert shown[0].endswith("…")
+    words = [text for text in texts(root) if text and text.startswith("<script>&")]
+    assert len(words[0]) == 32
+    assert words[0].endswith("…")
     assert any(f"<script>&{'x' * 100}\\x1b: 1.0" == n.text for n in every(root, "title"))
 
 
