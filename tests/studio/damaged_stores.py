@@ -23,12 +23,11 @@ from karat.progress import silent
 from karat.studio.disputes import find_disputes
 from karat.studio.export.formats import check_studio, export_studio, import_studio
 from karat.studio.formats import has_nuggets
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import question
-from karat.studio.live.statistics import ask_estimates
-from karat.studio.opening.options import StudioOptions
-from karat.studio.opening.running import prepare
-from karat.studio.store.assessors import assessors, hash_token, invite
+from karat.studio.key_editing import KeyEdit, edit_key, question
+from karat.studio.live import ask_estimates
+from karat.studio.opening import prepare
+from karat.studio.options import StudioOptions
+from karat.studio.store.people import assessors, hash_token, invite
 from karat.studio.store.settings import CalibrationItem
 from karat.studio.store.store import Store
 

@@ -21,8 +21,7 @@ from studio.projects_in_store import START, answer
 
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import KeyQuestion, question
+from karat.studio.key_editing import KeyEdit, KeyQuestion, edit_key, question
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.store import Store
 

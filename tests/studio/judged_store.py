@@ -16,8 +16,8 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment
-from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.judgements import SentJudgement, judge
+from karat.studio.store.people import assessors, invite
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store

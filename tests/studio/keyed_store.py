@@ -7,11 +7,10 @@ from typing import Any
 
 from studio.projects_in_store import START, assessor, judged_all, make_store, nugget_set, uuid
 
-from karat.studio.export.contents import read_contents
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import KeyQuestion, question
-from karat.studio.store.assessors import assessors
+from karat.studio.contents import read_contents
+from karat.studio.key_editing import KeyEdit, KeyQuestion, edit_key, question
 from karat.studio.store.judgements import StoredRow
+from karat.studio.store.people import assessors
 from karat.studio.store.store import Store
 
 Q1 = 1

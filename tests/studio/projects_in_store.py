@@ -13,8 +13,8 @@ from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.studio.assignment import next_assignment
-from karat.studio.store.assessors import find_assessor, invite
 from karat.studio.store.judgements import SentJudgement, StoredRow, judge
+from karat.studio.store.people import find_assessor, invite
 from karat.studio.store.projects import import_set
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store

@@ -33,12 +33,16 @@ from studio.store_rows import current
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.assignment import next_assignment, read_progress
-from karat.studio.sampling import is_random, make_sample, prepare_rounds
-from karat.studio.store.assignments import list_assignments, view_assignment
-from karat.studio.store.calibration import calibration_scores
+from karat.studio.assignment import (
+    is_random,
+    make_sample,
+    next_assignment,
+    prepare_rounds,
+    read_progress,
+)
+from karat.studio.live import calibration_scores
 from karat.studio.store.draws import shuffled_ids
-from karat.studio.store.judgements import SentJudgement, judge
+from karat.studio.store.judgements import SentJudgement, judge, list_assignments, view_assignment
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import CalibrationItem, ProjectSettings, Show
 from karat.studio.store.store import Store

@@ -18,7 +18,7 @@ from studio.damaged_stores import SETTINGS, Damage, damages, make_judged, proble
 
 from karat.errors import InputError
 from karat.studio.export.formats import check_studio
-from karat.studio.live.results import Worker
+from karat.studio.live import Worker
 from karat.studio.store.schema import DamagedStore
 
 FEW = 12

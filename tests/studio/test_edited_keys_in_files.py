@@ -17,8 +17,7 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.key_editing import KeyEdit, edit_key
-from karat.studio.key_questions import question
+from karat.studio.key_editing import KeyEdit, edit_key, question
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.schema import APPLICATION
 from karat.studio.store.store import Store

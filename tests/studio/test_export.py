@@ -15,12 +15,11 @@ from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.studio.assignment import next_assignment
-from karat.studio.export.contents import read_contents
-from karat.studio.export.formats import FORMATS, export_store
-from karat.studio.export.labels import make_labels
-from karat.studio.export.values import pair_labels
-from karat.studio.store.assessors import assessors
+from karat.studio.contents import read_contents
+from karat.studio.export.formats import FORMATS, export_store, make_labels
+from karat.studio.export.sets import pair_labels
 from karat.studio.store.judgements import SentJudgement, judge
+from karat.studio.store.people import assessors
 from karat.studio.store.store import Store
 from karat.studio.tasks.pairs import pair_name
 

@@ -18,10 +18,9 @@ from studio.store_rows import current
 import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.cli import export, import_log
+from karat.studio.contents import read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.contents import read_contents
-from karat.studio.export.formats import export_store
-from karat.studio.export.labels import make_labels
+from karat.studio.export.formats import export_store, make_labels
 
 
 @pytest.fixture

@@ -14,12 +14,11 @@ from studio.store_rows import current
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
+from karat.studio.contents import get_state
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.live.state import get_state
-from karat.studio.live.statistics import get_agreement
-from karat.studio.store.assignments import view_assignment
-from karat.studio.store.judgements import SentJudgement, judge, undo
+from karat.studio.live import get_agreement
+from karat.studio.store.judgements import SentJudgement, judge, undo, view_assignment
 from karat.studio.store.store import Store
 
 PEOPLE = {1: "ann", 2: "bob", 3: "cleo"}

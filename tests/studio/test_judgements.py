@@ -27,9 +27,15 @@ from studio.store_rows import current, decisions, events, history
 
 from karat.errors import InputError
 from karat.studio.assignment import next_assignment, read_progress
-from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.assessors import assessors, find_assessor, invite, withdraw
-from karat.studio.store.judgements import SentJudgement, StoredRow, judge, undo
+from karat.studio.store.judgements import (
+    Adjudication,
+    SentJudgement,
+    StoredRow,
+    adjudicate,
+    judge,
+    undo,
+)
+from karat.studio.store.people import assessors, find_assessor, invite, withdraw
 from karat.studio.store.projects import freeze, project, reveal, systems
 from karat.studio.store.store import Store
 

@@ -22,13 +22,11 @@ from studio.store_rows import history
 
 from karat.errors import InputError, OutputError
 from karat.studio.assignment import next_assignment
+from karat.studio.contents import read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.contents import read_contents
-from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit
-from karat.studio.key_questions import questions
-from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.events import trail
-from karat.studio.store.judgements import SentJudgement, StoredRow, judge
+from karat.studio.key_editing import KeyEdit, allow_adjudicators, edit_key, may_edit, questions
+from karat.studio.store.judgements import Adjudication, SentJudgement, StoredRow, adjudicate, judge
+from karat.studio.store.people import trail
 from karat.studio.store.projects import freeze
 
 

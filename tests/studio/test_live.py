@@ -11,23 +11,25 @@ from studio.store_rows import current, events
 
 import karat as kt
 from karat.errors import InputError
+from karat.studio import live
 from karat.studio.assignment import next_assignment
+from karat.studio.contents import mask_systems, pseudonyms, read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.contents import mask_systems, pseudonyms, read_contents
 from karat.studio.export.formats import export_store
 from karat.studio.export.sets import make_evalset, make_nugget_set
-from karat.studio.live import results
-from karat.studio.live.progress import list_progress, read_workloads
-from karat.studio.live.results import compute_live_results, get_latest_results
-from karat.studio.live.statistics import (
+from karat.studio.live import (
     LiveEstimate,
     ask_estimates,
     check_may_see_estimates,
+    compute_live_results,
     estimates,
     get_agreement,
+    get_latest_results,
+    list_progress,
+    read_workloads,
 )
-from karat.studio.store.assessors import assessors, invite
 from karat.studio.store.judgements import SentJudgement, judge, undo
+from karat.studio.store.people import assessors, invite
 from karat.studio.store.projects import freeze, project, reveal
 from karat.studio.store.store import Store
 
@@ -263,7 +265,7 @@ def test_a_process_computes_the_results_of_large_stores(
     small = get_latest_results(store)
     assert small
     assert small.coverage.answers == 60
-    monkeypatch.setattr(results, "FEW", 0)
+    monkeypatch.setattr(live, "FEW", 0)
     assert get_latest_results(store) is small  # nothing has changed
     row = current(store)[0]
     undo(store, row.assessor, NEW(), row.assignment)

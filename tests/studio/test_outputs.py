@@ -10,9 +10,9 @@ from studio.store_rows import current
 
 from karat.errors import InputError
 from karat.progress import silent
-from karat.studio.opening.options import StudioOptions
-from karat.studio.opening.outputs import is_output_files, read_outputs
-from karat.studio.opening.running import open_store
+from karat.studio.opening import open_store
+from karat.studio.options import StudioOptions
+from karat.studio.outputs import is_output_files, read_outputs
 from karat.studio.store.store import Store
 
 TABLE = "id,group,source,reference,first,second\na,d,S1,R1,x,y\nb,d,S2,R2,z,\n"

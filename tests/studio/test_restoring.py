@@ -16,14 +16,13 @@ from karat.errors import InputError
 from karat.evalset.draws import Draw
 from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
-from karat.studio.assignment import next_assignment
-from karat.studio.export.contents import read_contents
+from karat.studio.assignment import make_sample, next_assignment
+from karat.studio.contents import read_contents
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.export.formats import export_store
 from karat.studio.export.log import restore
-from karat.studio.sampling import make_sample
-from karat.studio.store.assessors import assessors
 from karat.studio.store.judgements import SentJudgement, judge, undo
+from karat.studio.store.people import assessors
 from karat.studio.store.projects import import_set, project
 from karat.studio.store.settings import ProjectSettings
 from karat.studio.store.store import Store

@@ -17,8 +17,8 @@ import karat as kt
 from karat.errors import InputError, OutputError
 from karat.studio.export.formats import check_studio, export_studio
 from karat.studio.store import schema, store
-from karat.studio.store.events import stamp
 from karat.studio.store.judgements import SentJudgement, judge
+from karat.studio.store.people import stamp
 from karat.studio.store.store import Store
 
 FIRST = Path(__file__).parent / "version-1.sql"

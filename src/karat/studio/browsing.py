@@ -13,11 +13,10 @@ from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import ADJUDICATED
+from karat.studio.contents import Contents, pseudonym, remember
 from karat.studio.disputes import find_disputes
-from karat.studio.export.contents import Contents, pseudonym
-from karat.studio.export.spans import csv_line
-from karat.studio.export.values import all_values
-from karat.studio.live.state import remember
+from karat.studio.export.formats import csv_line
+from karat.studio.export.sets import all_values
 from karat.studio.store.projects import REVEALED, project
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import ProjectSettings

@@ -13,10 +13,10 @@ from karat.cli.parameters import ADVANCED, choice, flag, integer, named, option,
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
 from karat.progress import Bar
-from karat.studio.opening.options import PORT, TOKEN_VARIABLE, StudioOptions
+from karat.studio.options import PORT, TOKEN_VARIABLE, StudioOptions
 
 if TYPE_CHECKING:
-    from karat.studio.opening.running import OpenStudio
+    from karat.studio.opening import OpenStudio
     from karat.studio.store.store import Store
 
 EXPORT_FORMATS = (
@@ -160,7 +160,7 @@ def studio(
         return
     if name is None:
         raise click.UsageError("SET is missing: name a set, such as demo (see `karat data list`)")
-    from karat.studio.opening.running import choose_token, prepare
+    from karat.studio.opening import choose_token, prepare
 
     with Bar() as progress:
         owner_token = choose_token(token, token_file)
@@ -299,7 +299,7 @@ def owner(store: str, name: str, port: int) -> None:
     \b
     karat studio owner my-set.studio.sqlite
     """
-    from karat.studio.opening.running import recover_link
+    from karat.studio.opening import recover_link
 
     path = recover_link(store, name)
     say([f"{visible(name)} (owner): http://127.0.0.1:{port}{path}\n"], None)

@@ -12,13 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.studio.export.contents import Contents, pseudonym, read_item
-from karat.studio.live.state import remember
-from karat.studio.store.adjudications import Adjudication, adjudicate
-from karat.studio.store.assignments import view_in
+from karat.studio.contents import Contents, pseudonym, read_item, remember
 from karat.studio.store.draws import mix
-from karat.studio.store.events import record
-from karat.studio.store.judgements import StoredRow
+from karat.studio.store.judgements import Adjudication, StoredRow, adjudicate, view_in
+from karat.studio.store.people import record
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS

@@ -15,10 +15,9 @@ from weakref import WeakKeyDictionary
 from karat.errors import InputError, quoted
 from karat.results import Result
 from karat.studio.browsing import segment
-from karat.studio.export.contents import Contents, mask_systems, read_contents
+from karat.studio.contents import Contents, Version, mask_systems, read_contents, read_version
 from karat.studio.export.sets import make_evalset, make_nugget_set
-from karat.studio.live.state import Version, read_version
-from karat.studio.live.statistics import drop_pairs, make_pair_set
+from karat.studio.live import drop_pairs, make_pair_set
 from karat.studio.store.projects import REVEALED, Project, project
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, PAIRS

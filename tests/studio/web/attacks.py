@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from studio.web.studio_server import Client, StudioServer, judgement
 
-from karat.studio.store.assessors import active_link
+from karat.studio.store.people import active_link
 from karat.studio.store.store import Store
 from karat.studio.web.studio import Sessions
 

@@ -8,7 +8,7 @@ from typing import Any
 from studio.store_rows import StoredJudgement, current
 from studio.web.studio_server import StudioServer
 
-from karat.studio.store.assessors import assessors
+from karat.studio.store.people import assessors
 from karat.studio.store.store import Store
 
 

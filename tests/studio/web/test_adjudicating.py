@@ -18,9 +18,9 @@ from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
-from karat.studio.export.contents import read_contents
-from karat.studio.export.labels import make_labels
-from karat.studio.store.events import trail
+from karat.studio.contents import read_contents
+from karat.studio.export.formats import make_labels
+from karat.studio.store.people import trail
 from karat.studio.store.store import Store
 
 DONE = "() => document.querySelector('.place')?.textContent.startsWith('Dispute {}') ?? false"

@@ -20,7 +20,7 @@ from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 import karat as kt
 from karat.studio.browsing import OFFERED_METRICS, Search, find_segments, make_output_table
 from karat.studio.store.store import Store
-from karat.studio.web.pages import answer, comment
+from karat.studio.web.calls import answer, comment
 
 PAGES = ("/browse", "/browse/segments/1", "/browse/outputs", "/browse/reports")
 

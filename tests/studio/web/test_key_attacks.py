@@ -16,7 +16,7 @@ from studio.judged_store import make_store, nugget_texts
 from studio.web.attacks import Attack, World, body, get
 from studio.web.studio_server import Client, StudioServer
 
-from karat.studio.store.assessors import invite
+from karat.studio.store.people import invite
 from karat.studio.store.store import Store
 from karat.studio.web.guard import MAX_BODY
 

@@ -21,8 +21,8 @@ from studio.web.studio_server import HOSTILE, SYSTEMS, Client, StudioServer
 from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.key_questions import KeyQuestion, question
-from karat.studio.store.assessors import invite
+from karat.studio.key_editing import KeyQuestion, question
+from karat.studio.store.people import invite
 from karat.studio.store.store import Store
 
 SAVED = "text => document.getElementById('saved').textContent.startsWith(text)"

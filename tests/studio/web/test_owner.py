@@ -26,13 +26,12 @@ from studio.web.browser_page import Visitor
 from studio.web.judged_server import judged_server
 from studio.web.studio_server import SYSTEMS, Client, StudioServer
 
-from karat.studio.live.progress import Coverage, coverage
-from karat.studio.live.statistics import LiveAgreement, LiveEstimate, ask_estimates
-from karat.studio.store.assessors import assessors, invite
+from karat.studio.live import Coverage, LiveAgreement, LiveEstimate, ask_estimates, coverage
+from karat.studio.store.people import assessors, invite
 from karat.studio.store.projects import project
 from karat.studio.store.store import Store
-from karat.studio.web.owner_view import glance, live_view, nothing_is_estimated, warnings
-from karat.studio.web.pages import page
+from karat.studio.web.calls import page
+from karat.studio.web.owner import glance, live_view, nothing_is_estimated, warnings
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,7 @@ from studio.judged_store import make_store
 from studio.web.studio_server import Answer, Client, StudioServer, write_set
 
 from karat.errors import InputError
-from karat.studio.store.assessors import assessors, invite, recover_owner, renew, withdraw
-from karat.studio.store.events import trail
+from karat.studio.store.people import assessors, invite, recover_owner, renew, trail, withdraw
 from karat.studio.store.store import Store
 
 

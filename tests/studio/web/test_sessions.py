@@ -133,7 +133,7 @@ def test_a_new_link_of_the_own_ends_the_session_of_an_owner(server: StudioServer
 
 
 def _name(server: StudioServer, id: int) -> str:
-    from karat.studio.store.assessors import active_link
+    from karat.studio.store.people import active_link
     from karat.studio.store.store import Store
 
     with Store.reading(server.store) as store:

@@ -19,11 +19,10 @@ from karat.evalset.judgements import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.sampling import add_units
-from karat.studio.store.assessors import assessors, invite
-from karat.studio.store.assignments import view_in
+from karat.studio.assignment import add_units
 from karat.studio.store.draws import NOT_RANDOM, draw_probability
-from karat.studio.store.events import record, stamp
+from karat.studio.store.judgements import view_in
+from karat.studio.store.people import assessors, invite, record, stamp
 from karat.studio.store.projects import Project, project
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store

@@ -25,11 +25,9 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.reading import FileLocation, Reading, format_json_line, read_json_lines
 from karat.storage.output import as_path
-from karat.studio.checking import check_store
-from karat.studio.export.contents import pseudonym
-from karat.studio.store.assessors import hash_token
-from karat.studio.store.columns import StoreColumn, check_row, read_columns
-from karat.studio.store.events import record
+from karat.studio.checking import StoreColumn, check_row, check_store, read_columns
+from karat.studio.contents import pseudonym
+from karat.studio.store.people import hash_token, record
 from karat.studio.store.schema import STEPS, StoreConnection, migrate
 from karat.studio.store.store import Store, remove_store
 from karat.studio.tasks.task import is_integer

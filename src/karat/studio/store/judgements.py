@@ -1,9 +1,4 @@
-"""Judgements: rows that are added and never changed; the newest one of an assignment counts.
-
-A client makes the uuid of what it sends, so that it may send it again: the same uuid with the same
-content is stored once. A revision and an undo name the judgement that they replace, which must be
-the newest, so that requests in a wrong order are refused instead of making another history.
-"""
+"""Assignments, judgements and adjudications."""
 
 from __future__ import annotations
 
@@ -13,14 +8,141 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from karat.errors import InputError, quoted
-from karat.studio.store.assignments import parse_settings, view_in
-from karat.studio.store.events import now as time_of_now
-from karat.studio.store.events import stamp
-from karat.studio.store.projects import check_open
+from karat.studio.store.people import now as time_of_now
+from karat.studio.store.people import stamp
+from karat.studio.store.projects import check_blind, check_open
 from karat.studio.store.schema import StoreConnection
+from karat.studio.store.settings import parse_settings
 from karat.studio.store.store import Store
 from karat.studio.tasks import TASKS
-from karat.studio.tasks.task import is_done, is_integer
+from karat.studio.tasks.task import (
+    AssignmentView,
+    NuggetView,
+    OutputView,
+    is_done,
+    is_integer,
+    text_error,
+)
+
+
+def view_assignment(store: Store, assessor: int, assignment: int) -> AssignmentView:
+    """Return an assignment of an assessor, for example an earlier one."""
+    with store.read() as connection:
+        row = connection.row(
+            "SELECT 1 FROM assignment WHERE id = ? AND assessor = ?", assignment, assessor
+        )
+        if row is None:
+            raise InputError(f"you have no assignment {quoted(assignment)}")
+        return view_in(connection, assignment)
+
+
+def list_assignments(store: Store, assessor: int) -> list[int]:
+    """Return the assignments of an assessor in the order in which they were given out."""
+    with store.read() as connection:
+        rows = connection.rows(
+            "SELECT id FROM assignment WHERE assessor = ? ORDER BY ord", assessor
+        )
+    return [id for (id,) in rows]
+
+
+def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
+    """Return what may be shown of an assignment, within a transaction."""
+    task, item, outputs = connection.row(
+        "SELECT task, item, outputs FROM assignment WHERE id = ?", assignment
+    )
+    text = connection.value("SELECT settings FROM project")
+    settings = parse_settings(text)
+    source, context, refs = connection.row(
+        "SELECT source, context, refs FROM item WHERE id = ?", item
+    )
+    value, newest = _newest_answer(connection, assignment)
+    show, has_nuggets = settings.show, TASKS[task].needs_nuggets
+    dropped, edited = _edit_state(connection, item) if has_nuggets else ((), False)
+    return AssignmentView(
+        assignment,
+        task,
+        settings.tasks[task],
+        tuple(view_output(connection, id) for id in json.loads(outputs)),
+        source if show.source else None,
+        context if show.context else None,
+        tuple(json.loads(refs)) if show.reference else (),
+        _nuggets_in_key(connection, item) if has_nuggets else (),
+        value,
+        newest,
+        dropped,
+        edited,
+    )
+
+
+def view_output(connection: StoreConnection, id: int) -> OutputView:
+    """Return an output without its system."""
+    text = connection.value("SELECT text FROM output WHERE id = ?", id)
+    return OutputView(id, text)
+
+
+def view_key(
+    connection: StoreConnection, item: int
+) -> tuple[tuple[NuggetView, ...], tuple[str, ...]]:
+    """Return the nuggets of an item, and the ids of those that were dropped."""
+    return _nuggets_in_key(connection, item), _edit_state(connection, item)[0]
+
+
+def _nuggets_in_key(connection: StoreConnection, item: int) -> tuple[NuggetView, ...]:
+    rows = connection.execute(
+        "SELECT nugget, importance, descriptions FROM nugget WHERE item = ? AND NOT dropped "
+        "ORDER BY coalesce(ord, id), id",
+        (item,),
+    )
+    return tuple(NuggetView(id, weight, tuple(json.loads(text))) for id, weight, text in rows)
+
+
+def _edit_state(connection: StoreConnection, item: int) -> tuple[tuple[str, ...], bool]:
+    """Return the nuggets that were dropped, and whether the key of a question was edited."""
+    rows = connection.execute("SELECT nugget FROM nugget WHERE item = ? AND dropped", (item,))
+    dropped = tuple(id for (id,) in rows)
+    edit = connection.row("SELECT 1 FROM key_edit WHERE item = ? LIMIT 1", item)
+    return dropped, edit is not None
+
+
+def _newest_answer(connection: StoreConnection, assignment: int) -> tuple[Any, str | None]:
+    row = connection.row(
+        "SELECT value, uuid FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
+        assignment,
+    )
+    if row is None:
+        return None, None
+    return None if row[0] is None else json.loads(row[0]), row[1]
+
+
+class Neighbours(NamedTuple):
+    """The place of an assignment, for the page that shows it."""
+
+    previous: int | None
+    following: int | None
+    ms: int
+    """Milliseconds spent on it until its newest answer."""
+
+
+def find_neighbours(store: Store, assessor: int, assignment: int) -> Neighbours:
+    """Return the neighbours of an assignment in the order in which they were given out."""
+    with store.read() as connection:
+        order = connection.value(
+            "SELECT ord FROM assignment WHERE id = ? AND assessor = ?", assignment, assessor
+        )
+        before, after = (
+            connection.row(
+                f"SELECT id FROM assignment WHERE assessor = ? AND ord {sign} ? "
+                f"ORDER BY ord {direction} LIMIT 1",
+                assessor,
+                order,
+            )
+            for sign, direction in (("<", "DESC"), (">", "ASC"))
+        )
+        ms = connection.value(
+            "SELECT coalesce(max(ms), 0) FROM judgement WHERE assignment = ?", assignment
+        )
+    return Neighbours(before and before[0], after and after[0], ms)
+
 
 MAX_VALUE_BYTES = 100_000
 MAX_MILLISECONDS = 7 * 24 * 3600 * 1000
@@ -229,3 +351,142 @@ def check_uuid(name: str, text: object) -> None:
     if not is_uuid:
         expected = "expected a UUID such as 6c1f8b7e-4f5a-4e0a-9d1c-2b3a4c5d6e7f"
         raise InputError(f"found {name}={quoted(text)}, {expected}")
+
+
+MAX_SEEN = 1000
+
+
+class Overtaken(InputError):
+    """A decision that does not name the newest one on the same thing."""
+
+
+class Adjudication(NamedTuple):
+    """A decision as a client sends it."""
+
+    uuid: str
+    task: str
+    item: int
+    output: int | None
+    about: str
+    """A dimension or a nugget; for pairs and spans, `choice` or `spans`."""
+    value: Any
+    """None undoes the decision before."""
+    seen_judgements: tuple[int, ...] = ()
+    """Ids of the judgements that were shown."""
+    supersedes: str | None = None
+    """The uuid of the newest decision on the same thing; None if this is the first."""
+
+
+def adjudicate(
+    store: Store, assessor_id: int, decision: Adjudication, now: datetime | None = None
+) -> StoredRow:
+    """Store a decision of an adjudicator or the owner; the same uuid is stored once."""
+    _check_form(decision)
+    text = None if decision.value is None else json_text(decision.value)
+    seen_json = json.dumps(list(decision.seen_judgements))
+    with store.write() as connection:
+        if repeated := _find_repeated_decision(connection, assessor_id, decision, text, seen_json):
+            return repeated
+        check_blind(connection)
+        _check_role(connection, assessor_id)
+        _check_target(connection, decision)
+        added = connection.execute(
+            "INSERT INTO adjudication (uuid, task, item, output, about, value, assessor, seen, "
+            "supersedes, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(
+                    decision.uuid,
+                    decision.task,
+                    decision.item,
+                    decision.output,
+                    decision.about,
+                    text,
+                ),
+                *(
+                    assessor_id,
+                    seen_json,
+                    _find_superseded_decision(connection, decision),
+                    stamp(now),
+                ),
+            ),
+        )
+        return StoredRow(int(added.lastrowid or 0), False)
+
+
+def _check_form(decision: Adjudication) -> None:
+    check_uuid("uuid", decision.uuid)
+    if decision.supersedes is not None:
+        check_uuid("supersedes", decision.supersedes)
+    for name in ("item", "output"):
+        id = getattr(decision, name)
+        if not (is_integer(id) and 0 < id < 2**53) and not (name == "output" and id is None):
+            raise InputError(f"found the {name} {quoted(id)}, expected its number")
+    for name in ("task", "about"):
+        if error := text_error(name, getattr(decision, name), 500):
+            raise InputError(error)
+    if len(decision.seen_judgements) > MAX_SEEN or not all(
+        is_integer(id) for id in decision.seen_judgements
+    ):
+        raise InputError(f"seen: expected at most {MAX_SEEN:,} numbers of judgements")
+
+
+def _check_role(connection: StoreConnection, assessor: int) -> None:
+    row = connection.row("SELECT role FROM assessor WHERE id = ? AND active", assessor)
+    if row is None or row[0] == "assessor":
+        raise InputError("only adjudicators and the owner decide on disagreements")
+
+
+def _check_target(connection: StoreConnection, decision: Adjudication) -> None:
+    """Raise InputError if the item or output of a decision was not judged."""
+    row = connection.row(
+        "SELECT count(*), (SELECT count(*) FROM output WHERE id = ?3 AND item = ?2) "
+        "FROM assignment WHERE task = ?1 AND item = ?2 AND judged IS NOT NULL",
+        decision.task,
+        decision.item,
+        decision.output,
+    )
+    if not row[0]:
+        raise InputError(f"nobody judged item {decision.item} in the task {quoted(decision.task)}")
+    if decision.output is not None and not row[1]:
+        raise InputError(f"item {decision.item} has no output {decision.output}")
+
+
+def _find_repeated_decision(
+    connection: StoreConnection,
+    assessor: int,
+    decision: Adjudication,
+    text: str | None,
+    seen_json: str,
+) -> StoredRow | None:
+    row = connection.row(
+        "SELECT j.id, j.assessor, j.task, j.item, j.output, j.about, j.value, j.seen, b.uuid "
+        "FROM adjudication j LEFT JOIN adjudication b ON b.id = j.supersedes WHERE j.uuid = ?",
+        decision.uuid,
+    )
+    if row is None:
+        return None
+    target = (decision.task, decision.item, decision.output, decision.about)
+    if row[1:] != (assessor, *target, text, seen_json, decision.supersedes):
+        raise InputError(f"uuid {decision.uuid} stands for another decision: make a new one")
+    return StoredRow(row[0], True)
+
+
+def _find_superseded_decision(connection: StoreConnection, decision: Adjudication) -> int | None:
+    """Return the newest decision on the same thing, which must be the one that is replaced."""
+    row = connection.row(
+        "SELECT id, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
+        "AND about = ? ORDER BY id DESC LIMIT 1",
+        decision.task,
+        decision.item,
+        decision.output,
+        decision.about,
+    )
+    newest = None if row is None else row[1]
+    if newest is None and decision.supersedes is not None:
+        raise InputError(
+            f"item {decision.item}: there is no decision {quoted(decision.supersedes)}"
+        )
+    if newest != decision.supersedes:
+        advice = "somebody else has decided this meanwhile: look at that decision first"
+        raise Overtaken(f"item {decision.item}: {advice}")
+    return None if row is None else int(row[0])

@@ -1,25 +1,288 @@
-"""Projects: import of a set, and the states open, frozen and revealed."""
+"""Projects: import of a set with calibration items, and the states open, frozen and revealed."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError, quoted, short
+from karat.evalset.reading import Reading, read_json_lines
 from karat.evalset.sets import EvalSet
+from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.studio.store.assignments import parse_settings
-from karat.studio.store.calibration import add_calibration
 from karat.studio.store.draws import shuffled_ids
-from karat.studio.store.events import record, stamp
-from karat.studio.store.imports import ImportedSet, make_import
+from karat.studio.store.people import record, stamp
 from karat.studio.store.schema import StoreConnection
-from karat.studio.store.settings import ProjectSettings
+from karat.studio.store.settings import (
+    CalibrationItem,
+    ProjectSettings,
+    compared_dimensions,
+    parse_settings,
+)
 from karat.studio.store.store import Store
-from karat.studio.tasks import TASKS
+from karat.studio.tasks import NUGGETS, TASKS
+from karat.studio.tasks.task import (
+    AssignmentView,
+    NuggetView,
+    OutputView,
+    first_error,
+    is_done,
+    text_error,
+)
+
+CONTEXT = 3
+"""Segments of the same group that are shown before a segment."""
+
+
+class ImportedOutput(NamedTuple):
+    """An output, its system, and the value that a predictor gives it."""
+
+    system: str
+    text: str
+    predicted: float | None = None
+
+
+class ImportedItem(NamedTuple):
+    """A segment or question with the outputs of systems."""
+
+    segment: str
+    group: str | None
+    source: str | None
+    context: str | None
+    references: tuple[str, ...]
+    outputs: tuple[ImportedOutput, ...]
+    nuggets: tuple[Nugget, ...] = ()
+
+
+class ImportedSet(NamedTuple):
+    """A set as a store takes it."""
+
+    name: str
+    items: Sequence[ImportedItem]
+
+
+def make_import(
+    source: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
+) -> ImportedSet:
+    """Return what a set has to judge; one without outputs or what a task needs is refused."""
+    is_nuggets = isinstance(source, NuggetSet)
+    if settings.has(NUGGETS) and not is_nuggets:
+        raise InputError(f"{short(source.name)} has no nuggets: expected a nugget set")
+    if isinstance(source, NuggetSet):
+        if settings.predictor is not None:
+            raise InputError("a nugget set takes no predictor: leave it out")
+        items = _nugget_items(source)
+    else:
+        items = _evalset_items(source, settings, progress)
+    if not any(item.outputs for item in items):
+        lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
+        raise InputError(f"{short(source.name)} has {lacks}, then there is something to judge")
+    _check_compared(source.name, items, settings)
+    return ImportedSet(source.name, items)
+
+
+def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
+    """Raise InputError if a question compares with a text that is not shown."""
+    dimensions = compared_dimensions(settings.tasks)
+    if not dimensions:
+        return
+    show = settings.show
+    for item in items:
+        texts = show.source and item.source, show.reference and any(item.references)
+        if item.outputs and not any(texts):
+            problem = f"{short(dimensions[0])} compares an output with another text, and segment "
+            raise InputError(
+                f"{problem}{short(item.segment)} of {short(name)} {_missing_text_advice(item)}"
+            )
+
+
+def _missing_text_advice(item: ImportedItem) -> str:
+    """Return what an item has to compare with, and the option that shows it."""
+    parts = [("source", item.source), ("reference", any(item.references))]
+    options = [f"--show {part}" for part, has_text in parts if has_text]
+    if options:
+        return f"shows none: add {' or '.join(options)}"
+    return "has neither source nor reference: rate something else, such as fluency"
+
+
+def _nugget_items(nuggets: NuggetSet) -> list[ImportedItem]:
+    return [
+        ImportedItem(
+            question.id,
+            None,
+            question.text or question.id,
+            None,
+            (),
+            tuple(
+                ImportedOutput(tag, response.text)
+                for tag, run in nuggets.runs.items()
+                for response in run.responses(question.id)
+            ),
+            question.nuggets,
+        )
+        for question in nuggets.key.questions.values()
+    ]
+
+
+def _evalset_items(
+    evalset: EvalSet, settings: ProjectSettings, progress: Progress
+) -> list[ImportedItem]:
+    predicted = _predict(evalset, settings, progress)
+    columns = list(evalset.systems.items())
+    return [
+        ImportedItem(
+            segment,
+            evalset.groups[at] if evalset.groups else None,
+            evalset.sources[at] if evalset.sources else None,
+            _context_before(evalset, at),
+            evalset.references[at] if evalset.references else (),
+            tuple(
+                ImportedOutput(system, text, predicted[k][at] if predicted else None)
+                for k, (system, texts) in enumerate(columns)
+                if (text := texts[at]) is not None
+            ),
+        )
+        for at, segment in enumerate(evalset.segments)
+    ]
+
+
+def _context_before(evalset: EvalSet, at: int) -> str | None:
+    """Return the sources of the segments before one, of the same group."""
+    groups, sources = evalset.groups, evalset.sources
+    if groups is None or sources is None:
+        return None
+    before = [k for k in range(max(at - CONTEXT, 0), at) if groups[k] == groups[at]]
+    return "\n".join(sources[k] for k in before) or None
+
+
+def _predict(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
+    """Return the values of the predictor, systems x segments; None without one."""
+    if settings.predictor is None:
+        return None
+    from karat.estimation.samples import judge_values
+
+    scales = settings.rating_scales
+    dimension = scales[0]["dimension"] if scales else ""
+    (predictor,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
+    return predictor.values.tolist()
+
+
+MAX_TEXT = 100_000
+
+
+def add_calibration(
+    connection: StoreConnection, settings: ProjectSettings, ids: Iterator[int]
+) -> None:
+    """Add the calibration items of a project; their output ids mix with others."""
+    item = connection.value("SELECT max(id) FROM item")
+    for number, entry in enumerate(settings.calibration, 1):
+        _check_known_answer(entry, number, settings)
+        connection.execute(
+            "INSERT INTO item (id, source, refs, ord, outputs, calibration) "
+            "VALUES (?, ?, ?, ?, ?, 1)",
+            (item + number, entry.source, json.dumps(entry.references), item, len(entry.outputs)),
+        )
+        output_ids = sorted(next(ids) for _ in entry.outputs)  # in the order of the known answer
+        connection.executemany(
+            "INSERT INTO output (id, item, system, text, hash) VALUES (?, ?, '', ?, ?)",
+            [
+                (id, item + number, text, sha256(text.encode("utf-8")).hexdigest())
+                for id, text in zip(output_ids, entry.outputs, strict=True)
+            ],
+        )
+        connection.executemany(
+            "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
+            [
+                (item + number, n.id, n.importance, json.dumps(n.descriptions))
+                for n in _nugget_views(entry)
+            ],
+        )
+        connection.execute(
+            "INSERT INTO unit (task, item, outputs, round, answer) VALUES (?, ?, ?, 0, ?)",
+            (
+                entry.task,
+                item + number,
+                json.dumps(output_ids),
+                json.dumps(entry.value, ensure_ascii=False),
+            ),
+        )
+
+
+def _nugget_views(entry: CalibrationItem) -> list[NuggetView]:
+    return [NuggetView(str(k), "vital", (text,)) for k, text in enumerate(entry.nuggets, 1)]
+
+
+def _check_known_answer(entry: CalibrationItem, number: int, settings: ProjectSettings) -> None:
+    """Raise InputError if a known answer is not a valid answer."""
+    task = TASKS[entry.task]
+    texts = (entry.source or "", *entry.outputs, *entry.references, *entry.nuggets)
+    if error := first_error([text_error("text", text, MAX_TEXT) for text in texts]):
+        raise InputError(f"calibration item {number}: {error}")
+    if len(task.targets(range(len(entry.outputs)))) != 1:
+        raise InputError(f"calibration item {number}: expected {task.outputs_per_unit}")
+    if task.needs_nuggets and not entry.nuggets:
+        error = "expected nuggets, a list of their descriptions"
+        raise InputError(f"calibration item {number}: {error}")
+    outputs = tuple(OutputView(k, text) for k, text in enumerate(entry.outputs, 1))
+    view = AssignmentView(
+        0, entry.task, settings.tasks[entry.task], outputs, nuggets=tuple(_nugget_views(entry))
+    )
+    error = task.find_error(entry.value, view) or (
+        "" if is_done(entry.value) else "the answer is a draft"
+    )
+    if error:
+        raise InputError(f"calibration item {number}: {error}")
+    if (dimensions := compared_dimensions(settings.tasks)) and not (
+        entry.source or any(entry.references)
+    ):
+        error = f"{short(dimensions[0])} compares an output with another text"
+        raise InputError(f"calibration item {number}: {error}: add source or references")
+
+
+_REQUIRED = ("outputs", "value")
+_LISTS = ("outputs", "references", "nuggets")
+_FIELDS = (*_REQUIRED, "source", "references", "nuggets")
+
+
+def read_calibration(path: str | os.PathLike[str], task: str) -> tuple[CalibrationItem, ...]:
+    """Return the calibration items of a file, for the task of a project."""
+    reading = Reading()
+    entries = []
+    for place, row in read_json_lines(Path(path), reading):
+        if error := next(_find_problems(row), ""):
+            raise InputError(f"{place}: {error}")
+        texts = {name: tuple(row.get(name, ())) for name in _LISTS}
+        entries.append(CalibrationItem(task, value=row["value"], source=row.get("source"), **texts))
+    reading.check()
+    if not entries:
+        raise InputError(f"{os.fspath(path)}: expected calibration items, one JSON object a line")
+    return tuple(entries)
+
+
+def _find_problems(row: dict[str, Any]) -> Iterator[str]:
+    """Yield the errors of a calibration item."""
+    for name in _REQUIRED:
+        if name not in row:
+            yield f"{name} is missing: expected {' and '.join(_REQUIRED)}"
+    for name, value in row.items():
+        if name not in _FIELDS:
+            yield f"found the name {quoted(name)}, expected {', '.join(_FIELDS)}"
+        if name in _LISTS and not _are_texts(value):
+            yield f"found {name}={quoted(value)}, expected a list of texts"
+    if not isinstance(row.get("value", {}), dict):
+        yield f"found value={quoted(row['value'])}, expected an object, as answers are"
+    if not isinstance(row.get("source", ""), str):
+        yield f"found source={quoted(row['source'])}, expected a text"
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
 
 OPEN, FROZEN, REVEALED = "open", "frozen", "revealed"
 BATCH = 5000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from karat.errors import InputError, quoted
@@ -138,6 +139,12 @@ class ProjectSettings:
             raise DamagedStore(
                 "the settings of the store are damaged: use a copy or an export of it"
             ) from None
+
+
+@lru_cache(maxsize=4)
+def parse_settings(text: str) -> ProjectSettings:
+    """Return settings from their text; cached: every request needs them."""
+    return ProjectSettings.from_json(text)
 
 
 def _calibration(values: dict[str, Any]) -> CalibrationItem:

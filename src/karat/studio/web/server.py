@@ -19,12 +19,17 @@ from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from karat.errors import InputError, short
+from karat.studio.web.calls import message_page
 from karat.studio.web.guard import Guard, Hosts
-from karat.studio.web.pages import message_page
-from karat.studio.web.routes.browsing import BROWSE_ROUTES, REPORT_ROUTES
-from karat.studio.web.routes.deciding import ADJUDICATION_ROUTES, KEY_ROUTES
-from karat.studio.web.routes.judging import JOIN_ROUTES, JUDGE_ROUTES
-from karat.studio.web.routes.owner import FILE_ROUTES, OWNER_ROUTES, RECORD_ROUTES
+from karat.studio.web.owner import FILE_ROUTES, OWNER_ROUTES, RECORD_ROUTES
+from karat.studio.web.routes import (
+    ADJUDICATION_ROUTES,
+    BROWSE_ROUTES,
+    JOIN_ROUTES,
+    JUDGE_ROUTES,
+    KEY_ROUTES,
+    REPORT_ROUTES,
+)
 from karat.studio.web.studio import Studio
 
 ROUTES = [
