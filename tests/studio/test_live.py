@@ -231,11 +231,16 @@ def test_estimates_of_nuggets(tmp_path: Path) -> None:
 def test_progress_has_pace_and_median_time(store: Store) -> None:
     rows = [row for row in current(store) if row.assessor == 1]
     ann, *_, zoe = list_progress(store, read_workloads(store))
-    assert (ann.name, ann.done, ann.pace) == ("ann", 20, 20)
+    assert (ann.assessor.name, ann.assessor.judged, ann.work.pace) == ("ann", 20, 20)
     times = sorted(row.ms for row in rows)
-    assert ann.seconds == (times[9] + times[10]) / 2000
-    assert ann.newest == max(row.time for row in rows)
-    assert (zoe.role, zoe.done, zoe.seconds, zoe.calibration) == ("adjudicator", 0, None, None)
+    assert ann.work.seconds == (times[9] + times[10]) / 2000
+    assert ann.work.newest == max(row.time for row in rows)
+    assert (zoe.assessor.role, zoe.assessor.judged, zoe.work.seconds, zoe.calibration) == (
+        "adjudicator",
+        0,
+        None,
+        None,
+    )
 
 
 def test_pseudonyms_tell_nothing_of_the_order_of_systems(store: Store) -> None:

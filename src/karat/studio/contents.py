@@ -1,4 +1,9 @@
-"""Contents of a store in memory: texts, current answers and decisions, kept up to date."""
+"""Contents of a store in memory: texts, current answers and decisions, kept up to date.
+
+Calibration items are left out: they are not outputs of systems. Outputs stand in the order of the
+set that was imported, which the seed of the project tells. Results of one version of a store are
+computed once.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +24,8 @@ from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS
 from karat.studio.tasks.task import CurrentAnswer, CurrentDecision, Task
+
+T = TypeVar("T")
 
 
 class Item(NamedTuple):
@@ -60,6 +67,10 @@ class Contents:
         """The systems in the order of the set."""
         return tuple(dict.fromkeys(output.system for output in self.outputs.values()))
 
+    def segment(self, output: int) -> str:
+        """Return the segment of an output."""
+        return self.items[self.outputs[output].item].segment
+
     def answers_to(self, task: Task) -> Iterator[CurrentAnswer]:
         """Yield the answers of one task."""
         return (answer for answer in self.answers if answer.task == task.name)
@@ -89,118 +100,62 @@ def contents_in(connection: StoreConnection, anonymous: bool) -> Contents:
         project_in(connection),
         items_in(connection),
         outputs_in(connection),
-        nuggets_in(connection),
-        draws_in(connection),
-        names_in(connection, anonymous),
-        parse_answers(connection, connection.execute(ANSWERS + " ORDER BY j.id")),
-        decisions_in(connection),
+        _nuggets_in(connection),
+        _draws_in(connection),
+        _names_in(connection, anonymous),
+        _parse_answers(connection, connection.rows(_ANSWERS + " ORDER BY j.id")),
+        _decisions_in(connection),
     )
-
-
-_ITEMS = "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration"
-_OUTPUTS = (
-    "SELECT output.id, item, system, text FROM output JOIN item ON item.id = item "
-    "WHERE NOT calibration"
-)
-ANSWERS = (
-    "SELECT j.id, j.uuid, j.assessor, a.task, a.item, a.outputs, j.value, j.ms, j.time, a.reason, "
-    "a.probability FROM assignment a JOIN judgement j ON j.id = a.judged "
-    "JOIN item ON item.id = a.item WHERE NOT calibration"
-)
-_DECISIONS = (
-    "SELECT d.id, uuid, task, item, output, about, value, assessor, time FROM adjudication d "
-    "JOIN item ON item.id = item WHERE value IS NOT NULL AND NOT calibration AND d.id NOT IN "
-    "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) AND NOT (task = 'nuggets' "
-    "AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item AND nugget = about AND dropped)) "
-    "ORDER BY d.id"
-)
-
-
-def names_in(connection: StoreConnection, anonymous: bool) -> dict[int, str]:
-    """Return the names of assessors, or pseudonyms, which stay the same for a store."""
-    rows = connection.rows("SELECT id, name FROM assessor ORDER BY id")
-    return {id: pseudonym(id) if anonymous else name for id, name in rows}
-
-
-def pseudonym(assessor: int) -> str:
-    """Return the pseudonym of an assessor."""
-    return f"assessor-{assessor}"
-
-
-def items_in(connection: StoreConnection) -> dict[int, Item]:
-    """Return the items by id, in the order of the set."""
-    return {row[0]: _parse_item(row) for row in connection.execute(_ITEMS + " ORDER BY ord, id")}
 
 
 def read_item(store: Store, item: int) -> Contents:
     """Read the answers and decisions on one item, with pseudonyms and without its outputs."""
     with store.read() as connection:
-        rows = connection.execute(_ITEMS + " AND id = ?", (item,))
-        answers = connection.execute(ANSWERS + " AND a.item = ? ORDER BY j.id", (item,))
+        rows = connection.rows(_ANSWERS + " AND a.item = ? ORDER BY j.id", item)
         return Contents(
             project_in(connection),
-            items={row[0]: _parse_item(row) for row in rows},
+            items_in(connection, item),
             outputs={},
             nuggets={},
             draws=(),
-            names=names_in(connection, True),
-            answers=parse_answers(connection, answers),
-            decisions=tuple(
-                decision for decision in decisions_in(connection) if decision.item == item
-            ),
+            names=_names_in(connection, True),
+            answers=_parse_answers(connection, rows),
+            decisions=tuple(row for row in _decisions_in(connection) if row.item == item),
         )
 
 
-def decisions_in(connection: StoreConnection) -> tuple[CurrentDecision, ...]:
-    """Return the decisions that count."""
-    return tuple(map(_parse_decision, connection.execute(_DECISIONS)))
+def pseudonym(assessor: int) -> str:
+    """Return the pseudonym of an assessor, which stays the same for a store."""
+    return f"assessor-{assessor}"
+
+
+def _names_in(connection: StoreConnection, anonymous: bool) -> dict[int, str]:
+    rows = connection.rows("SELECT id, name FROM assessor ORDER BY id")
+    return {id: pseudonym(id) if anonymous else name for id, name in rows}
+
+
+def items_in(connection: StoreConnection, item: int | None = None) -> dict[int, Item]:
+    """Return the items by id, in the order of the set; or one item alone."""
+    rows = connection.rows(
+        "SELECT id, segment, grp, source, refs FROM item WHERE NOT calibration "
+        "AND id = coalesce(?, id) ORDER BY ord, id",
+        item,
+    )
+    return {row[0]: Item._make((*row[:4], tuple(json.loads(row[4])))) for row in rows}
 
 
 def outputs_in(connection: StoreConnection, texts: bool = True) -> dict[int, Output]:
     """Return the outputs by id, in the order of the set; without texts, these are empty."""
     order = connection.row("SELECT (SELECT count(*) FROM output), seed, set_digest FROM project")
-    query = _OUTPUTS if texts else _OUTPUTS.replace("text", "''")
-    outputs = {row[0]: Output(*row) for row in connection.execute(query)}
+    rows = connection.execute(
+        f"SELECT output.id, item, system, {'text' if texts else repr('')} FROM output "
+        "JOIN item ON item.id = item WHERE NOT calibration"
+    )
+    outputs = {row[0]: Output(*row) for row in rows}
     return {id: outputs[id] for id in shuffled_ids(*order) if id in outputs}
 
 
-_DRAWS = (
-    "SELECT item.id, segment, probability, reason, round FROM draw JOIN item ON item.id = item "
-    "ORDER BY round, item.ord, item.id"
-)
-_LABELLED = "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS NOT NULL"
-
-
-def draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
-    """Return how the items that have an answer or a decision came to be judged.
-
-    Assessors take the units of a round in random orders, so that those of an unfinished round are a
-    random part of it: the probability is that of the round's draw times this part.
-    """
-    units = dict(connection.rows("SELECT round, count(*) FROM unit GROUP BY round"))
-    labelled = connection.rows(_LABELLED)
-    done = Counter(round for _, _, round in labelled)
-    items = {item for _, item, _ in labelled} | {
-        decision.item for decision in decisions_in(connection)
-    }
-    return tuple(
-        Draw(
-            segment,
-            draw_probability(share * max(done[round], 1) / units[round], reason),
-            reason,
-            round,
-        )
-        for item, segment, share, reason, round in connection.execute(_DRAWS)
-        if item in items
-    )
-
-
-def _parse_item(row: tuple[Any, ...]) -> Item:
-    return Item._make((*row[:4], tuple(json.loads(row[4]))))
-
-
-def nuggets_in(connection: StoreConnection) -> dict[int, tuple[Nugget, ...]]:
-    """Return the nuggets of each item."""
+def _nuggets_in(connection: StoreConnection) -> dict[int, tuple[Nugget, ...]]:
     rows = connection.execute(
         "SELECT item, nugget, importance, descriptions FROM nugget WHERE NOT dropped "
         "ORDER BY item, coalesce(ord, id), id"
@@ -212,28 +167,64 @@ def nuggets_in(connection: StoreConnection) -> dict[int, tuple[Nugget, ...]]:
     return by_item
 
 
-def parse_answers(
+_ANSWERS = (
+    "SELECT j.id, j.uuid, j.assessor, a.task, a.item, a.outputs, j.value, j.ms, j.time, a.reason, "
+    "a.probability, a.id FROM assignment a JOIN judgement j ON j.id = a.judged "
+    "JOIN item ON item.id = a.item WHERE NOT calibration"
+)
+
+
+def _parse_answers(
     connection: StoreConnection, rows: Iterable[tuple[Any, ...]]
 ) -> tuple[CurrentAnswer, ...]:
-    """Return the answers of rows of `ANSWERS`, without labels of nuggets that left the key."""
+    """Return the answers of rows of `_ANSWERS`, without labels of nuggets that left the key."""
     dropped: dict[int, set[str]] = {}
     for item, nugget in connection.execute("SELECT item, nugget FROM nugget WHERE dropped"):
         dropped.setdefault(item, set()).add(nugget)
-    return tuple(_drop_labels(_parse_answer(row), dropped) for row in rows)
+    answers = []
+    for row in rows:
+        outputs, value = tuple(json.loads(row[5])), json.loads(row[6])
+        answer = CurrentAnswer._make((*row[:5], outputs, value, *row[7:11]))
+        if answer.task == NUGGETS.name and answer.item in dropped:
+            value = NUGGETS.without_labels(value, dropped[answer.item])
+        answers.append(answer._replace(value=value))
+    return tuple(answers)
 
 
-def _parse_answer(row: tuple[Any, ...]) -> CurrentAnswer:
-    return CurrentAnswer._make((*row[:5], tuple(json.loads(row[5])), json.loads(row[6]), *row[7:]))
+def _decisions_in(connection: StoreConnection) -> tuple[CurrentDecision, ...]:
+    """Return the decisions that count."""
+    rows = connection.execute(
+        "SELECT d.id, uuid, task, item, output, about, value, assessor, time FROM adjudication d "
+        "JOIN item ON item.id = item WHERE value IS NOT NULL AND NOT calibration AND d.id NOT IN "
+        "(SELECT supersedes FROM adjudication WHERE supersedes IS NOT NULL) AND NOT "
+        "(task = 'nuggets' AND EXISTS (SELECT 1 FROM nugget n WHERE n.item = d.item "
+        "AND nugget = about AND dropped)) ORDER BY d.id"
+    )
+    return tuple(CurrentDecision._make((*row[:6], json.loads(row[6]), *row[7:])) for row in rows)
 
 
-def _drop_labels(answer: CurrentAnswer, dropped: Mapping[int, set[str]]) -> CurrentAnswer:
-    if answer.task != NUGGETS.name or answer.item not in dropped:
-        return answer
-    return answer._replace(value=NUGGETS.without_labels(answer.value, dropped[answer.item]))
+def _draws_in(connection: StoreConnection) -> tuple[Draw, ...]:
+    """Return how the items that have an answer or a decision came to be judged.
 
-
-def _parse_decision(row: tuple[Any, ...]) -> CurrentDecision:
-    return CurrentDecision._make((*row[:6], json.loads(row[6]), *row[7:]))
+    Assessors take the units of a round in random orders, so that those of an unfinished round are a
+    random part of it: the probability is that of the round's draw times this part.
+    """
+    units = dict(connection.rows("SELECT round, count(*) FROM unit GROUP BY round"))
+    labelled = connection.rows(
+        "SELECT DISTINCT unit, item, round FROM assignment WHERE judged IS NOT NULL"
+    )
+    done = Counter(round for _, _, round in labelled)
+    items = {item for _, item, _ in labelled} | {row.item for row in _decisions_in(connection)}
+    rows = connection.execute(
+        "SELECT item.id, segment, probability, reason, round FROM draw "
+        "JOIN item ON item.id = item ORDER BY round, item.ord, item.id"
+    )
+    draws = []
+    for item, segment, share, reason, round in rows:
+        if item in items:
+            probability = draw_probability(share * max(done[round], 1) / units[round], reason)
+            draws.append(Draw(segment, probability, reason, round))
+    return tuple(draws)
 
 
 def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
@@ -248,17 +239,16 @@ def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
 
 
 def mask_systems(outputs: Mapping[int, Output], project: Project) -> dict[int, Output]:
-    """Return outputs with pseudonyms, in the order of these."""
+    """Return outputs with pseudonyms until the reveal, in the order of these."""
+    if project.state == REVEALED:
+        return dict(outputs)
     new_names = pseudonyms((output.system for output in outputs.values()), project)
     renamed = [output._replace(system=new_names[output.system]) for output in outputs.values()]
-    return {
-        output.id: output
-        for output in sorted(renamed, key=lambda output: (output.system, output.item))
-    }
+    renamed.sort(key=lambda output: (output.system, output.item))
+    return {output.id: output for output in renamed}
 
 
-T = TypeVar("T")
-
+# The state of an open store
 
 ESTIMATES_EVENT = "estimates"
 """The event of an owner who asked for estimates before the reveal."""
@@ -276,22 +266,27 @@ class Version(NamedTuple):
     """Whether an owner has asked for estimates."""
 
 
-class _Texts(NamedTuple):
-    """Texts, of which only the key changes after the import."""
-
-    items: Mapping[int, Item]
-    outputs: Mapping[int, Output]
-    nuggets: Mapping[int, Any]
+def read_version(connection: StoreConnection) -> Version:
+    """Return the version of a store."""
+    names = ("judgement", "adjudication", "key_edit")
+    ids = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
+    row = connection.row(
+        f"SELECT {ids}, (SELECT state FROM project), EXISTS (SELECT 1 FROM event WHERE what = ?)",
+        ESTIMATES_EVENT,
+    )
+    return Version._make((*row[:4], bool(row[4])))
 
 
 @dataclass
 class LiveState:
-    """Answers and results of a store so far."""
+    """Answers and results of a store so far, brought up to date by what was added since.
 
-    texts: _Texts | None = None
-    revealed: bool = False
-    """Whether the outputs of `texts` have the names of their systems."""
+    Texts are kept for nuggets only, whose judgements are known by the words of responses. Before
+    the reveal systems have pseudonyms.
+    """
+
     newest: int = 0
+    """The newest judgement that `answers` takes into account."""
     edits: int = 0
     """Edits of the key that texts and answers take into account."""
     answers: dict[int, CurrentAnswer] = field(default_factory=dict)
@@ -299,29 +294,6 @@ class LiveState:
     newest_contents: tuple[Version, Contents] | None = None
     results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
-
-    def catch_up(self, connection: StoreConnection) -> None:
-        """Take the answers of all assignments with new rows."""
-        newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
-        if newest == self.newest:
-            return
-        changed = "SELECT assignment FROM judgement WHERE id > ?"
-        if self.newest:
-            for (id,) in connection.rows(changed, self.newest):
-                self.answers.pop(id, None)
-        rows = connection.rows(
-            f"{ANSWERS.replace('SELECT', 'SELECT a.id,', 1)} AND a.id IN ({changed})", self.newest
-        )
-        answers = parse_answers(connection, [row[1:] for row in rows])
-        self.answers.update((row[0], answer) for row, answer in zip(rows, answers, strict=True))
-        self.newest = newest
-
-    def _start_over(self, connection: StoreConnection) -> None:
-        """Forget texts and answers where the key was edited: edits are rare."""
-        edits = connection.value("SELECT count(*) FROM key_edit")
-        if edits != self.edits:
-            self.texts, self.newest, self.edits = None, 0, edits
-            self.answers.clear()
 
     def contents(self, connection: StoreConnection, version: Version) -> Contents:
         """Return the store as it is now, with pseudonyms, and texts only where needed."""
@@ -331,24 +303,42 @@ class LiveState:
 
     def _read(self, connection: StoreConnection) -> Contents:
         project = project_in(connection)
-        self._start_over(connection)
-        revealed = project.state == REVEALED
-        if self.texts is None or revealed != self.revealed:
-            needs_texts = project.settings.has(NUGGETS)
-            outputs: Mapping[int, Output] = outputs_in(connection, texts=needs_texts)
-            outputs = outputs if revealed else mask_systems(outputs, project)
-            self.texts = _Texts(items_in(connection), outputs, nuggets_in(connection))
-            self.revealed = revealed
-        self.catch_up(connection)
-        answers = tuple(self.answers.values())
+        earlier = None if self.newest_contents is None else self.newest_contents[1]
+        edits = connection.value("SELECT count(*) FROM key_edit")
+        if edits != self.edits:  # start over: edits are rare
+            earlier, self.newest, self.edits = None, 0, edits
+            self.answers.clear()
+        self._catch_up(connection)
+        if earlier and (earlier.project.state == REVEALED) == (project.state == REVEALED):
+            items, outputs, nuggets = earlier.items, earlier.outputs, earlier.nuggets
+        else:
+            items, nuggets = items_in(connection), _nuggets_in(connection)
+            outputs = outputs_in(connection, texts=project.settings.has(NUGGETS))
+            outputs = mask_systems(outputs, project)
         return Contents(
             project,
-            *self.texts,
-            draws=draws_in(connection),
-            names=names_in(connection, True),
-            answers=answers,
-            decisions=decisions_in(connection),
+            items,
+            outputs,
+            nuggets,
+            draws=_draws_in(connection),
+            names=_names_in(connection, True),
+            answers=tuple(self.answers.values()),
+            decisions=_decisions_in(connection),
         )
+
+    def _catch_up(self, connection: StoreConnection) -> None:
+        """Take the answers of all assignments with new rows."""
+        newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
+        if newest == self.newest:
+            return
+        changed = "SELECT assignment FROM judgement WHERE id > ?"
+        if self.newest:
+            for id in connection.column(changed, self.newest):
+                self.answers.pop(id, None)
+        rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest)
+        answers = _parse_answers(connection, rows)
+        self.answers.update((row[-1], answer) for row, answer in zip(rows, answers, strict=True))
+        self.newest = newest
 
 
 _STATES: WeakKeyDictionary[Store, LiveState] = WeakKeyDictionary()
@@ -359,17 +349,6 @@ def get_state(store: Store) -> LiveState:
     """Return the state of an open store."""
     with _STATES_LOCK:
         return _STATES.setdefault(store, LiveState())
-
-
-def read_version(connection: StoreConnection) -> Version:
-    """Return the version of a store."""
-    names = ("judgement", "adjudication", "key_edit")
-    ids = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {name})" for name in names)
-    row = connection.row(
-        f"SELECT {ids}, (SELECT state FROM project), EXISTS (SELECT 1 FROM event WHERE what = ?)",
-        ESTIMATES_EVENT,
-    )
-    return Version._make((*row[:4], bool(row[4])))
 
 
 def remember(store: Store, name: str, compute: Callable[[Contents], T]) -> T:

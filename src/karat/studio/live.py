@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from karat.errors import InputError, KaratError, OutputError
@@ -33,11 +33,13 @@ from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, PAIRS, TASKS
 from karat.studio.tasks.pairs import WIN
-from karat.studio.tasks.task import AssignmentView
 
 if TYPE_CHECKING:
     from karat.estimation.estimate_results import Estimate
     from karat.meta.judge_agreement import JudgeAgreement
+
+
+# Progress
 
 
 class CalibrationScore(NamedTuple):
@@ -51,6 +53,7 @@ class CalibrationScore(NamedTuple):
 
 def calibration_scores(store: Store) -> list[CalibrationScore]:
     """Return the score of every assessor who judged a calibration unit."""
+    scores: dict[str, list[float]] = {}
     with store.read() as connection:
         rows = connection.rows(
             "SELECT assessor.name, assignment.id, value, answer FROM assignment "
@@ -58,45 +61,40 @@ def calibration_scores(store: Store) -> list[CalibrationScore]:
             "JOIN assessor ON assessor.id = assignment.assessor "
             "WHERE answer IS NOT NULL ORDER BY assessor.id, assignment.id"
         )
-        scores: dict[str, list[float]] = {}
         for name, assignment, value, answer in rows:
             view = view_in(connection, assignment)
-            scores.setdefault(name, []).append(_compare_answers(view, json.loads(value), answer))
+            likeness = TASKS[view.task].likeness(json.loads(value), json.loads(answer), view)
+            scores.setdefault(name, []).append(likeness)
     return [CalibrationScore(name, len(values), fmean(values)) for name, values in scores.items()]
-
-
-def _compare_answers(view: AssignmentView, value: Mapping[str, Any], answer: str) -> float:
-    return TASKS[view.task].likeness(value, json.loads(answer), view)
-
-
-HOUR = timedelta(hours=1)
-
-
-class AssessorProgress(NamedTuple):
-    """The work of one assessor."""
-
-    id: int
-    name: str
-    role: str
-    active: bool
-    done: int
-    quota: int | None
-    pace: int
-    """Answers in the hour before the newest one."""
-    seconds: float | None
-    """Median time for an answer; None without answers."""
-    newest: str | None
-    """Time of the newest answer."""
-    calibration: float | None
-    """Agreement with known answers, from 0 to 1; None if none was judged."""
 
 
 class Workload(NamedTuple):
     """The answers of an assessor: how fast, and when the newest was given."""
 
-    pace: int
-    seconds: float
-    newest: str
+    pace: int = 0
+    """Answers in the hour before the newest one."""
+    seconds: float | None = None
+    """Median time for an answer; None without answers."""
+    newest: str | None = None
+    """Time of the newest answer."""
+
+
+class AssessorProgress(NamedTuple):
+    """The work of one assessor."""
+
+    assessor: Assessor
+    work: Workload
+    calibration: float | None
+    """Agreement with known answers, from 0 to 1; None if none was judged."""
+
+
+def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
+    """Return the progress of everybody who was invited."""
+    calibration = {score.assessor: score.likeness for score in calibration_scores(store)}
+    return [
+        AssessorProgress(person, work.get(person.id, Workload()), calibration.get(person.name))
+        for person in assessors(store)
+    ]
 
 
 def read_workloads(store: Store) -> Mapping[int, Workload]:
@@ -104,46 +102,19 @@ def read_workloads(store: Store) -> Mapping[int, Workload]:
     return remember(store, "work", _compute_workloads)
 
 
-def list_progress(store: Store, work: Mapping[int, Workload]) -> list[AssessorProgress]:
-    """Return the progress of everybody who was invited."""
-    calibration_by_name = {
-        assessor.assessor: assessor.likeness for assessor in calibration_scores(store)
-    }
-    return [
-        _make_progress(assessor, work.get(assessor.id), calibration_by_name.get(assessor.name))
-        for assessor in assessors(store)
-    ]
-
-
-def _make_progress(
-    assessor: Assessor, work: Workload | None, calibration: float | None
-) -> AssessorProgress:
-    identity = (
-        assessor.id,
-        assessor.name,
-        assessor.role,
-        assessor.active,
-        assessor.judged,
-        assessor.quota,
-    )
-    if work is None:
-        return AssessorProgress(*identity, 0, None, None, calibration)
-    return AssessorProgress(*identity, *work, calibration)
-
-
 def _compute_workloads(contents: Contents) -> dict[int, Workload]:
     answers: dict[int, list[tuple[str, int]]] = {}
     for answer in contents.answers:
         answers.setdefault(answer.assessor, []).append((answer.time, answer.ms))
-    return {assessor: _summarize_answers(times) for assessor, times in answers.items()}
-
-
-def _summarize_answers(answers: list[tuple[str, int]]) -> Workload:
-    newest = max(time for time, _ in answers)
-    # Times are texts of one width in UTC, which sort as the times do.
-    since = (datetime.fromisoformat(newest) - HOUR).isoformat(timespec="milliseconds")
-    pace = sum(time > since for time, _ in answers)
-    return Workload(pace, median(ms for _, ms in answers) / 1000, newest)
+    workloads = {}
+    for assessor, times in answers.items():
+        newest = max(time for time, _ in times)
+        # Times are texts of one width in UTC, which sort as the times do.
+        hour_before = datetime.fromisoformat(newest) - timedelta(hours=1)
+        since = hour_before.isoformat(timespec="milliseconds")
+        pace = sum(time > since for time, _ in times)
+        workloads[assessor] = Workload(pace, median(ms for _, ms in times) / 1000, newest)
+    return workloads
 
 
 class Coverage(NamedTuple):
@@ -168,8 +139,8 @@ def coverage(store: Store) -> Coverage:
     disputes = find_disputes(store, settled=True)
     unsettled = sum(not dispute.settled for dispute in disputes)
     with store.read() as connection:
-        current_project = project_in(connection)
-        overlap = current_project.settings.overlap
+        project = project_in(connection)
+        overlap = project.settings.overlap
         judged, complete, answers, counted = connection.row(
             "SELECT count(*), coalesce(sum(n >= ?1), 0), coalesce(sum(n), 0), "
             "coalesce(sum(min(n, ?1)), 0) FROM (SELECT count(*) AS n FROM assignment "
@@ -177,48 +148,11 @@ def coverage(store: Store) -> Coverage:
             "GROUP BY unit)",
             overlap,
         )
-    needed = current_project.units * overlap - counted
-    counts = current_project.units, judged, complete, overlap, answers, needed
+    counts = project.units, judged, complete, overlap, answers, project.units * overlap - counted
     return Coverage(*counts, unsettled, len(disputes) - unsettled)
 
 
-def get_evalset(store: Store) -> EvalSet:
-    """Return ratings, penalties, scores and win shares under pseudonyms."""
-    return remember(store, "set", make_evalset)
-
-
-def make_pair_set(contents: Contents) -> EvalSet:
-    """Return a set in which each pair is a segment, and its value the share of the first output."""
-    preferences = assessor_preferences(contents)
-    units = {(row.first, row.second): f"{row.first}-{row.second}" for row in preferences}
-    name = contents.project.name
-    draft = EvalSetDraft(
-        name,
-        list(units.values()),
-        {PAIRS.name: list(units.values())},
-        reading=Reading(),
-        location=name,
-        dimensions=[WIN],
-    )
-    for row in preferences:
-        draft.judge(PAIRS.name, units[row.first, row.second], row.judge, WIN.name, row.share)
-    return draft.finish()
-
-
-def drop_pairs(contents: Contents) -> Contents:
-    """Return all but comparisons."""
-    tasks = {
-        name: task_settings
-        for name, task_settings in contents.project.settings.tasks.items()
-        if name != PAIRS.name
-    }
-    settings = replace(contents.project.settings, tasks=tasks)
-    return replace(
-        contents,
-        project=contents.project._replace(settings=settings),
-        answers=tuple(row for row in contents.answers if row.task != PAIRS.name),
-        decisions=tuple(row for row in contents.decisions if row.task != PAIRS.name),
-    )
+# Agreement
 
 
 @dataclass(frozen=True)
@@ -246,19 +180,52 @@ def _compute_agreement(store: Store, contents: Contents) -> LiveAgreement:
     from karat.meta.judge_agreement import judge_agreement  # the studio starts without it
 
     tasks = {answer.task for answer in contents.answers}
+    rated = None
+    if tasks - {NUGGETS.name, PAIRS.name}:
+        compares = contents.project.settings.has(PAIRS)
+        rated = make_rated_set(contents) if compares else _get_evalset(store)
     return LiveAgreement(
-        judge_agreement(_rated_set(store, contents))
-        if tasks - {NUGGETS.name, PAIRS.name}
-        else None,
+        judge_agreement(rated) if rated else None,
         judge_agreement(make_pair_set(contents)) if PAIRS.name in tasks else None,
         judge_agreement(make_nugget_set(contents)) if NUGGETS.name in tasks else None,
     )
 
 
-def _rated_set(store: Store, contents: Contents) -> EvalSet:
-    """Return ratings and penalties: win shares would differ by the pairs that each saw."""
-    compared = contents.project.settings.has(PAIRS)
-    return make_evalset(drop_pairs(contents)) if compared else get_evalset(store)
+def _get_evalset(store: Store) -> EvalSet:
+    return remember(store, "set", make_evalset)
+
+
+def make_pair_set(contents: Contents) -> EvalSet:
+    """Return a set in which each pair is a segment, and its value the share of the first output."""
+    preferences = assessor_preferences(contents)
+    units = {(row.first, row.second): f"{row.first}-{row.second}" for row in preferences}
+    segments, name = list(units.values()), contents.project.name
+    draft = EvalSetDraft(
+        *(name, segments, {PAIRS.name: segments}),
+        reading=Reading(),
+        location=name,
+        dimensions=[WIN],
+    )
+    for row in preferences:
+        draft.judge(PAIRS.name, units[row.first, row.second], row.judge, WIN.name, row.share)
+    return draft.finish()
+
+
+def make_rated_set(contents: Contents) -> EvalSet:
+    """Return all but comparisons: win shares would differ by the pairs that each assessor saw."""
+    settings, name = contents.project.settings, PAIRS.name
+    tasks = {task: options for task, options in settings.tasks.items() if task != name}
+    settings = replace(settings, tasks=tasks)
+    rated = replace(
+        contents,
+        project=contents.project._replace(settings=settings),
+        answers=tuple(row for row in contents.answers if row.task != name),
+        decisions=tuple(row for row in contents.decisions if row.task != name),
+    )
+    return make_evalset(rated)
+
+
+# Estimates
 
 
 @dataclass(frozen=True)
@@ -289,20 +256,14 @@ def check_may_see_estimates(store: Store, owner: int) -> None:
     """Raise InputError before the reveal unless the owner has asked for estimates."""
     with store.read() as connection:
         _check_owner(connection, owner)
-        state = connection.value("SELECT state FROM project")
-        if state != REVEALED and not _has_asked(connection, owner):
+        if project_in(connection).state != REVEALED and not _has_asked(connection, owner):
             advice = "reveal the systems, or ask for estimates, which is recorded"
             raise InputError(f"estimates would tell which systems lead: {advice}")
 
 
-def estimates(store: Store) -> list[LiveEstimate]:
-    """Return the estimate of each dimension: for owners who may see them."""
-    return remember(store, "estimates", partial(_compute_estimates, store))
-
-
 def _check_owner(connection: StoreConnection, id: int) -> None:
-    row = connection.row("SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active", id)
-    if row is None:
+    query = "SELECT 1 FROM assessor WHERE id = ? AND role = 'owner' AND active"
+    if connection.row(query, id) is None:
         raise InputError("estimates are for the owner of the project alone")
 
 
@@ -311,30 +272,31 @@ def _has_asked(connection: StoreConnection, owner: int) -> bool:
     return connection.row(query, ESTIMATES_EVENT, owner) is not None
 
 
+def estimates(store: Store) -> list[LiveEstimate]:
+    """Return the estimate of each dimension: for owners who may see them."""
+    return remember(store, "estimates", partial(_compute_estimates, store))
+
+
 def _compute_estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     from karat.estimation.estimates import estimate  # the studio starts without it
 
-    settings, live_estimates = contents.project.settings, []
+    settings = contents.project.settings
+    inputs: dict[str, partial[Estimate]] = {}
     if dimensions := settings.dimensions:
-        evalset = get_evalset(store)
-        live_estimates = [
-            _try_estimate(dimension.name, partial(estimate, evalset, dimension.name))
-            for dimension in dimensions
-        ]
+        evalset = _get_evalset(store)
+        inputs = {row.name: partial(estimate, evalset, row.name) for row in dimensions}
     if settings.has(NUGGETS):
-        live_estimates.append(
-            _try_estimate(NUGGETS.name, partial(estimate, make_nugget_set(contents)))
-        )
+        inputs[NUGGETS.name] = partial(estimate, make_nugget_set(contents))
+    live_estimates = []
+    for dimension, make in inputs.items():
+        try:
+            live_estimates.append(LiveEstimate(dimension, make()))
+        except InputError as error:
+            live_estimates.append(LiveEstimate(dimension, None, str(error)))
     return live_estimates
 
 
-def _try_estimate(dimension: str, make: partial[Estimate]) -> LiveEstimate:
-    """Return an estimate, or why there is none yet."""
-    try:
-        return LiveEstimate(dimension, make())
-    except InputError as error:
-        return LiveEstimate(dimension, None, str(error))
-
+# All results of one state of a store, as the owner's page shows them
 
 MAX_DISPUTES = 10
 
@@ -406,30 +368,21 @@ def serve(pipe: Connection, path: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the studio, and that ends this
     if hasattr(os, "nice"):
         os.nice(LOWER)
-    with suppress(OSError):  # the studio no longer listens
+    with suppress(EOFError, OSError):  # the studio no longer listens
         try:
             with Store.reading(path) as store:
-                while _wait_for_request(pipe):
-                    pipe.send(_results(store))
+                while True:
+                    pipe.recv()
+                    reply: LiveResults | KaratError
+                    try:
+                        with store.intact():
+                            reply = compute_live_results(store)
+                    except KaratError as error:
+                        reply = error
+                    pipe.send(reply)
         except KaratError as error:  # it is not a store any more
-            if _wait_for_request(pipe):
-                pipe.send(error)
-
-
-def _results(store: Store) -> LiveResults | KaratError:
-    try:
-        with store.intact():
-            return compute_live_results(store)
-    except KaratError as error:
-        return error
-
-
-def _wait_for_request(pipe: Connection) -> bool:
-    try:
-        pipe.recv()
-    except (EOFError, OSError):
-        return False
-    return True
+            pipe.recv()
+            pipe.send(error)
 
 
 FEW = 5000
@@ -459,7 +412,9 @@ class LatestResults:
             if version.judgement < FEW:
                 self._known = compute_live_results(store)
                 return self._known
-            self._begin(store)
+            if not self._busy and time.monotonic() >= self._rests_until:
+                self._busy = True
+                threading.Thread(target=self._compute, args=(store,), daemon=True).start()
             self._changed.wait_for(lambda: self._is_known(version) or not self._busy, PATIENCE)
             if self._fault and self._known is None:
                 raise self._fault
@@ -468,13 +423,8 @@ class LatestResults:
     def _is_known(self, version: Version) -> bool:
         return self._known is not None and self._known.version == version
 
-    def _begin(self, store: Store) -> None:
-        """Let the process compute, if it does not yet and has rested."""
-        if not self._busy and time.monotonic() >= self._rests_until:
-            self._busy = True
-            threading.Thread(target=self._compute, args=(store,), daemon=True).start()
-
     def _compute(self, store: Store) -> None:
+        """Let the process compute; rest afterwards for as long as it took."""
         begun, results, fault = time.monotonic(), None, None
         try:
             self._worker = self._worker or Worker(store.path)
@@ -484,7 +434,7 @@ class LatestResults:
         with self._changed:
             self._known, self._fault = results or self._known, fault
             self._busy = False
-            self._rests_until = 2 * time.monotonic() - begun  # as long as it took
+            self._rests_until = 2 * time.monotonic() - begun
             self._changed.notify_all()
 
 

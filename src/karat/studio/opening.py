@@ -1,11 +1,12 @@
-"""Opening a studio: settings and store of a set, and `open_studio`, which answers in the background."""
+"""Opening a studio: the settings and store of a set, and `open_studio`, which serves it."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,22 +21,21 @@ from karat.storage.output import as_path
 from karat.studio.assignment import prepare_rounds
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.formats import is_store
-from karat.studio.options import PORT, TOKEN_VARIABLE, StudioOptions, check_listed
+from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions, check_listed
 from karat.studio.outputs import is_output_files, read_outputs
-from karat.studio.store.people import OWNER, check_name, recover_owner
+from karat.studio.store.people import OWNER, assessors, check_name, recover_owner
 from karat.studio.store.projects import (
     Project,
     digest_texts,
     has_project,
     import_set,
-    make_import,
+    make_items,
     project,
     read_calibration,
 )
 from karat.studio.store.settings import ProjectSettings, Show, compared_dimensions
 from karat.studio.store.store import Store, read_by_others, remove_store
-from karat.studio.tasks import NUGGETS, RATINGS, SPANS, TASKS
-from karat.studio.tasks.ratings import SCALES
+from karat.studio.tasks import NUGGETS, RATINGS, TASKS
 
 if TYPE_CHECKING:
     import socket
@@ -43,154 +43,88 @@ if TYPE_CHECKING:
     from karat.studio.web.server import Server
     from karat.studio.web.studio import Studio, StudioLink
 
-
-_POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
-_SHOWN_TEXTS = ("source", "context", "reference")
-_PROJECT_SETTINGS = {setting.name for setting in fields(ProjectSettings)} - {"show", "calibration"}
-SAME_SETTINGS = tuple(
-    option.name for option in fields(StudioOptions) if option.name in _PROJECT_SETTINGS
-)
-"""Options that are settings of a project under the same name."""
-
+Given = str | os.PathLike[str] | EvalSet | NuggetSet
+Tell = Callable[[str], None]
 Tasks = dict[str, dict[str, Any]]
+SHARED_SETTINGS = tuple(
+    setting.name
+    for setting in fields(ProjectSettings)
+    if setting.name in OPTIONS and setting.name not in ("show", "calibration")
+)
+"""Options that are settings of a project as they are."""
 
 
-def make_settings(
+# Settings of a project
+
+
+def _make_tasks(options: StudioOptions, name: str) -> Tasks:
+    """Return the task with its settings in full; options of other tasks are refused."""
+    if name not in TASKS:
+        raise InputError(f"no task {quoted(name)}: expected one of {', '.join(TASKS)}")
+    task = TASKS[name]
+    return {name: task.choose_settings(options.dimensions, options.scales, options.scheme)}
+
+
+def _make_settings(
     options: StudioOptions, tasks: Tasks, source_set: EvalSet | NuggetSet
 ) -> ProjectSettings:
     """Return the settings of a project on a set."""
     (task,) = tasks
     calibration = () if options.calibration is None else read_calibration(options.calibration, task)
-    show = choose_shown_texts(options.show, tasks, source_set)
-    project_settings = {
-        name: value for name in SAME_SETTINGS if (value := getattr(options, name)) is not None
-    }
-    return ProjectSettings(tasks, show, calibration=calibration, **project_settings)
+    show = _choose_shown_texts(options.show, tasks, source_set)
+    values = {name: getattr(options, name) for name in SHARED_SETTINGS}
+    shared = {name: value for name, value in values.items() if value is not None}
+    return ProjectSettings(tasks, show, calibration=calibration, **shared)
 
 
-def choose_shown_texts(parts: Sequence[str], tasks: Tasks, source_set: EvalSet | NuggetSet) -> Show:
+def _choose_shown_texts(
+    parts: Sequence[str], tasks: Tasks, source_set: EvalSet | NuggetSet
+) -> Show:
     """Return the texts to show: by default source, context and the text to compare with."""
-    available = _available_texts(source_set)
+    if isinstance(source_set, NuggetSet):  # whose source is its questions
+        source, context, reference = True, False, False
+    else:
+        source = source_set.sources is not None and any(source_set.sources)
+        context = source and bool(source_set.groups)
+        references = source_set.references
+        reference = references is not None and any(map(any, references))
+    available = {"source": source, "context": context, "reference": reference}
     if not parts:
-        return Show(reference=bool(compared_dimensions(tasks)) and not available["source"])
+        return Show(reference=bool(compared_dimensions(tasks)) and not source)
     if unknown := [part for part in parts if part not in available]:
-        raise InputError(f"--show: found {quoted(unknown[0])}, expected {', '.join(_SHOWN_TEXTS)}")
+        raise InputError(f"--show: found {quoted(unknown[0])}, expected {', '.join(available)}")
     if lacking := [part for part in parts if not available[part]]:
-        lacking_texts = "groups with sources" if lacking[0] == "context" else f"{lacking[0]}s"
-        raise InputError(
-            f"--show {lacking[0]}: {short(source_set.name)} has no {lacking_texts}: leave it out"
-        )
-    return Show(**{part: part in parts for part in _SHOWN_TEXTS})
+        texts = "groups with sources" if lacking[0] == "context" else f"{lacking[0]}s"
+        problem = f"{short(source_set.name)} has no {texts}"
+        raise InputError(f"--show {lacking[0]}: {problem}: leave it out")
+    return Show(**{part: part in parts for part in available})
 
 
-def _available_texts(source_set: EvalSet | NuggetSet) -> dict[str, bool]:
-    """Return which texts a set has; the source of a nugget set is its questions."""
-    if isinstance(source_set, NuggetSet):
-        return {"source": True, "context": False, "reference": False}
-    source = source_set.sources is not None and any(source_set.sources)
-    reference = source_set.references is not None and any(map(any, source_set.references))
-    return {"source": source, "context": source and bool(source_set.groups), "reference": reference}
-
-
-def make_task_settings(options: StudioOptions, task: str) -> Tasks:
-    """Return the task with its settings in full; wishes about other tasks are refused."""
-    if task != RATINGS.name and (options.dimensions or options.scales):
-        raise InputError(f"--dimension and --scale are for ratings: leave them out for {task}")
-    if task != SPANS.name and options.scheme:
-        raise InputError(f"--scheme is for spans: leave it out for {task}")
-    if task not in TASKS:
-        raise InputError(f"no task {quoted(task)}: expected one of {', '.join(TASKS)}")
-    task_options: dict[str, Any] = {"scheme": options.scheme} if options.scheme else {}
-    if task == RATINGS.name:
-        task_options = {"scales": _choose_scales(options.dimensions, options.scales)}
-    return {task: TASKS[task].settings(task_options)}
-
-
-def _choose_scales(dimensions: Sequence[str], scales: Sequence[str]) -> list[Any]:
-    """Return named scales as they are, and a size such as 7 for each dimension."""
-    sizes = [scale for scale in scales if scale in _POINTS]
-    scale_names = [scale for scale in scales if scale not in _POINTS]
-    if wrong := [scale for scale in scale_names if scale.isdigit()]:
-        raise InputError(f"--scale {wrong[0]}: expected 5, 7, 100 or a name such as quality-7")
-    if len(sizes) > 1:
-        raise InputError(f"--scale {sizes[1]}: expected one size for all dimensions")
-    if sizes and not dimensions:
-        advice = f"name what is rated, as in --dimension quality --scale {sizes[0]}"
-        raise InputError(f"--scale {sizes[0]}: {advice}")
-    if not scales and not dimensions:
-        return ["quality-7"]
-    size = sizes[0] if sizes else "7"
-    return [*(_sized_scale(name, size) for name in dimensions), *scale_names]
-
-
-def _sized_scale(dimension: str, size: str) -> Any:
-    low, high = _POINTS[size]
-    name = f"{dimension}-{size}"
-    if name in SCALES:
-        return name
-    compares = any(scale.compares for scale in SCALES.values() if scale.dimension == dimension)
-    return {"dimension": dimension, "low": low, "high": high, "compares": compares}
-
-
-def check_task(path: Path, options: StudioOptions, settings: ProjectSettings) -> None:
-    """Raise InputError if the options ask for another task than the store has."""
-    if not any((options.task, options.dimensions, options.scales, options.scheme)):
-        return
-    task_names = ", ".join(settings.tasks)
-    tasks = make_task_settings(options, options.task or task_names)
-    if replace(settings, tasks=tasks, calibration=()).tasks != settings.tasks:
-        advice = (
-            f"leave out the options of the task ({task_names}), or name another file with --store"
-        )
+def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSettings) -> None:
+    """Raise InputError for options that differ from the settings of a store."""
+    task = ", ".join(settings.tasks)
+    asks_task = any((options.task, options.dimensions, options.scales, options.scheme))
+    if asks_task and _make_tasks(options, options.task or task) != settings.tasks:
+        advice = f"leave out the options of the task ({task}), or name another file with --store"
         raise InputError(f"{short(path)} was made for another task or scale: {advice}")
-
-
-def check_options(path: Path, options: StudioOptions, settings: ProjectSettings) -> None:
-    """Raise InputError for options that differ from the settings of the store."""
-    for name in (*SAME_SETTINGS, "show", "calibration"):
-        value = _requested_setting(name, options, settings)
+    for name, value in _requested_settings(options, next(iter(settings.tasks))):
         if value is not None and value != getattr(settings, name):
-            option_name = "--" + name.removesuffix("_seconds").replace("_", "-")
-            advice = f"leave out {option_name}, or name another file with --store"
-            raise InputError(f"{short(path)} was made with another {option_name}: {advice}")
+            option = OPTIONS[name].name
+            advice = f"leave out {option}, or name another file with --store"
+            raise InputError(f"{short(path)} was made with another {option}: {advice}")
 
 
-def _requested_setting(name: str, options: StudioOptions, settings: ProjectSettings) -> object:
-    """Return the setting that is asked for; None if nothing was said."""
-    if name == "show":
-        parts = {part.name: part.name in options.show for part in fields(Show)}
-        return Show(**parts) if options.show else None
-    if name == "calibration" and options.calibration is not None:
-        return read_calibration(options.calibration, next(iter(settings.tasks)))
-    return getattr(options, name)
+def _requested_settings(options: StudioOptions, task: str) -> Iterator[tuple[str, object]]:
+    """Yield the settings that are asked for; None if nothing was said."""
+    for name in SHARED_SETTINGS:
+        yield name, getattr(options, name)
+    if options.show:
+        yield "show", Show(**{part.name: part.name in options.show for part in fields(Show)})
+    if options.calibration is not None:
+        yield "calibration", read_calibration(options.calibration, task)
 
 
-def check_set(
-    path: Path, source_set: EvalSet | NuggetSet, settings: ProjectSettings, current_project: Project
-) -> bool:
-    """Return whether the texts are unchanged; raise InputError if the store is of another set."""
-    if source_set.name != current_project.name:
-        names = f"{quoted(current_project.name)}, not {quoted(source_set.name)}"
-        raise InputError(f"{short(path)} has judgements of {names}: name another file with --store")
-    return digest_texts(make_import(source_set, settings, silent)) == current_project.set_digest
-
-
-Given = str | os.PathLike[str] | EvalSet | NuggetSet
-Tell = Callable[[str], None]
-
-
-def check_set_argument(source: Given) -> None:
-    """Require a set, its name or its path."""
-    if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
-        raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
-
-
-def default_store_path(source: Given) -> Path:
-    """Return the file of judgements if none is named: a store itself, else one in this folder."""
-    if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
-        return Path(source)
-    name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)
-    return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
+# The store of a set
 
 
 def open_store(
@@ -208,10 +142,8 @@ def open_store(
     try:
         import_set(store, loaded_set, settings, progress)
         if options.earlier:
-            n_assessors = len(take_over_judgements(store, loaded_set))
-            tell(
-                f"Judgements of {n_assessors:,} assessor{'s' * (n_assessors != 1)} were taken over."
-            )
+            count = len(take_over_judgements(store, loaded_set))
+            tell(f"Judgements of {count:,} assessor{'s' * (count != 1)} were taken over.")
     except BaseException:
         store.close()
         remove_store(path)
@@ -233,8 +165,7 @@ def _reopen(
             if not has_project(store):  # the import was cut off
                 import_set(store, *_load_set(source, options, progress, tell), progress)
             current_project = project(store)
-            check_task(path, options, current_project.settings)
-            check_options(path, options, current_project.settings)
+            _check_same_settings(path, options, current_project.settings)
             is_same_set = _has_same_texts(source, path, options, current_project, progress)
             tell(f"{path} continues: {visible(current_project.name)}")
         if read_by_others(path):
@@ -257,7 +188,10 @@ def _has_same_texts(
         loaded_set, settings = _load_set(source, options, progress)
     except InputError:
         return True
-    return check_set(path, loaded_set, settings, current_project)
+    if loaded_set.name != current_project.name:
+        names = f"{quoted(current_project.name)}, not {quoted(loaded_set.name)}"
+        raise InputError(f"{short(path)} has judgements of {names}: name another file with --store")
+    return digest_texts(make_items(loaded_set, settings, silent)) == current_project.set_digest
 
 
 def _load_set(
@@ -267,11 +201,12 @@ def _load_set(
     tell: Tell = lambda line: None,
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Return a set of either kind, and the settings of its project."""
+    is_set = isinstance(source, EvalSet | NuggetSet)
     nuggets = isinstance(source, NuggetSet) or (
         not isinstance(source, EvalSet) and is_nuggets(source)
     )
-    tasks = make_task_settings(options, options.task or (NUGGETS if nuggets else RATINGS).name)
-    if options.runs and (not nuggets or isinstance(source, NuggetSet)):
+    tasks = _make_tasks(options, options.task or (NUGGETS if nuggets else RATINGS).name)
+    if options.runs and (is_set or not nuggets):
         name = source.name if isinstance(source, EvalSet | NuggetSet) else os.fspath(source)
         raise InputError(f"--run is for nugget sets, and {short(name)} is none: leave it out")
     if isinstance(source, EvalSet | NuggetSet):
@@ -282,8 +217,10 @@ def _load_set(
         loaded_set = read_outputs(Path(source), tell)
     else:
         loaded_set = load_evalset(source, progress=progress)
-    return loaded_set, make_settings(options, tasks, loaded_set)
+    return loaded_set, _make_settings(options, tasks, loaded_set)
 
+
+# The studio
 
 MIN_TOKEN = 16
 MAX_TOKEN_FILE = 10_000
@@ -337,8 +274,6 @@ class OpenStudio:
     @property
     def judged(self) -> int:
         """Complete judgements of all assessors, with those of calibration items."""
-        from karat.studio.store.people import assessors
-
         return sum(assessor.judged for assessor in assessors(self._studio.store))
 
     @property
@@ -367,7 +302,7 @@ def open_studio(
     """Open a studio on a set, in the background; `karat studio` does the same until Ctrl-C.
 
     Args:
-        given: an evaluation set or nugget set, its name or its path.
+        source: an evaluation set or nugget set, its name or its path.
         store: file of judgements, which continues if it exists; by default SET.studio.sqlite.
         assessors: names of assessors to invite.
         host: address to listen on, by default this machine only; others need a token.
@@ -404,11 +339,14 @@ def prepare(
 ) -> OpenStudio:
     """Open the store and the port, and invite assessors; nothing is answered yet."""
     address = _check_address(host, token)
-    _check_installed()
+    for package in ("starlette", "uvicorn", "jinja2"):
+        if find_spec(package) is None:
+            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Keys, Studio, links
 
-    check_set_argument(source)
+    if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
+        raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
     check_listed("assessors", assessors)
     for name in assessors:
         check_name(name)
@@ -416,7 +354,7 @@ def prepare(
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     bound = listen(address, port)  # a port that is taken is told before anything is made
     try:
-        path = default_store_path(source) if store is None else as_path("store", store)
+        path = _default_store_path(source) if store is None else as_path("store", store)
         opened = open_store(source, path, options, progress, tell)
         try:
             studio = Studio(opened, Keys.for_store(opened.path))
@@ -432,6 +370,14 @@ def prepare(
     site = f"http://{_reached(address)}:{bound.getsockname()[1]}"
     paths = MappingProxyType({link.name: site + link.path for link in people})
     return OpenStudio(opened.path, paths, tuple(people), studio, bound, address)
+
+
+def _default_store_path(source: Given) -> Path:
+    """Return the file of judgements if none is named: a store itself, else one in this folder."""
+    if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
+        return Path(source)
+    name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)
+    return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
 
 
 def choose_token(token: str | None, file: str | None) -> str | None:
@@ -472,14 +418,6 @@ def _check_address(host: str | None, token: str | None) -> str:
     if token is None and host not in LOOPBACK:
         raise InputError(f"--host {short(host)} opens the studio to others: add --token-file FILE")
     return host
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec
-
-    for package in ("starlette", "uvicorn", "jinja2"):
-        if find_spec(package) is None:
-            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
 
 
 def _reached(host: str) -> str:

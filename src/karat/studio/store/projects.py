@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,8 +35,47 @@ from karat.studio.tasks.task import (
     text_error,
 )
 
+OPEN, FROZEN, REVEALED = "open", "frozen", "revealed"
+BATCH = 5000
 CONTEXT = 3
 """Segments of the same group that are shown before a segment."""
+MAX_TEXT = 100_000
+
+
+class Project(NamedTuple):
+    """The project of a store."""
+
+    name: str
+    created: str
+    settings: ProjectSettings
+    state: str
+    set_digest: str
+    seed: int
+    units: int
+    """The number of units to judge, without calibration."""
+
+
+def project_in(connection: StoreConnection) -> Project:
+    """Return the project, within a transaction."""
+    row = connection.row("SELECT name, made, settings, state, set_digest, seed, units FROM project")
+    if row is None:
+        raise InputError("the store has no project yet: import a set first")
+    return Project(row[0], row[1], parse_settings(row[2]), *row[3:])
+
+
+def project(store: Store) -> Project:
+    """Return the project of a store."""
+    with store.read() as connection:
+        return project_in(connection)
+
+
+def has_project(store: Store) -> bool:
+    """Return whether a set was imported; an import that was cut off leaves nothing."""
+    with store.read() as connection:
+        return connection.row("SELECT 1 FROM project") is not None
+
+
+# What a set has to judge
 
 
 class ImportedOutput(NamedTuple):
@@ -51,24 +90,17 @@ class ImportedItem(NamedTuple):
     """A segment or question with the outputs of systems."""
 
     segment: str
-    group: str | None
-    source: str | None
-    context: str | None
-    references: tuple[str, ...]
     outputs: tuple[ImportedOutput, ...]
+    group: str | None = None
+    source: str | None = None
+    context: str | None = None
+    references: tuple[str, ...] = ()
     nuggets: tuple[Nugget, ...] = ()
 
 
-class ImportedSet(NamedTuple):
-    """A set as a store takes it."""
-
-    name: str
-    items: Sequence[ImportedItem]
-
-
-def make_import(
+def make_items(
     source: EvalSet | NuggetSet, settings: ProjectSettings, progress: Progress
-) -> ImportedSet:
+) -> list[ImportedItem]:
     """Return what a set has to judge; one without outputs or what a task needs is refused."""
     is_nuggets = isinstance(source, NuggetSet)
     if settings.has(NUGGETS) and not is_nuggets:
@@ -83,47 +115,34 @@ def make_import(
         lacks = "no responses: add runs" if is_nuggets else "no outputs of systems: add some"
         raise InputError(f"{short(source.name)} has {lacks}, then there is something to judge")
     _check_compared(source.name, items, settings)
-    return ImportedSet(source.name, items)
+    return items
 
 
 def _check_compared(name: str, items: Sequence[ImportedItem], settings: ProjectSettings) -> None:
     """Raise InputError if a question compares with a text that is not shown."""
-    dimensions = compared_dimensions(settings.tasks)
-    if not dimensions:
-        return
-    show = settings.show
-    for item in items:
-        texts = show.source and item.source, show.reference and any(item.references)
-        if item.outputs and not any(texts):
+    dimensions, show = compared_dimensions(settings.tasks), settings.show
+    for item in items if dimensions else ():
+        texts = {"source": bool(item.source), "reference": any(item.references)}
+        if item.outputs and not any(texts[part] and getattr(show, part) for part in texts):
+            options = [f"--show {part}" for part, has_text in texts.items() if has_text]
+            advice = f"shows none: add {' or '.join(options)}"
+            if not options:
+                advice = "has neither source nor reference: rate something else, such as fluency"
             problem = f"{short(dimensions[0])} compares an output with another text, and segment "
-            raise InputError(
-                f"{problem}{short(item.segment)} of {short(name)} {_missing_text_advice(item)}"
-            )
-
-
-def _missing_text_advice(item: ImportedItem) -> str:
-    """Return what an item has to compare with, and the option that shows it."""
-    parts = [("source", item.source), ("reference", any(item.references))]
-    options = [f"--show {part}" for part, has_text in parts if has_text]
-    if options:
-        return f"shows none: add {' or '.join(options)}"
-    return "has neither source nor reference: rate something else, such as fluency"
+            raise InputError(f"{problem}{short(item.segment)} of {short(name)} {advice}")
 
 
 def _nugget_items(nuggets: NuggetSet) -> list[ImportedItem]:
     return [
         ImportedItem(
             question.id,
-            None,
-            question.text or question.id,
-            None,
-            (),
             tuple(
                 ImportedOutput(tag, response.text)
                 for tag, run in nuggets.runs.items()
                 for response in run.responses(question.id)
             ),
-            question.nuggets,
+            source=question.text or question.id,
+            nuggets=question.nuggets,
         )
         for question in nuggets.key.questions.values()
     ]
@@ -132,20 +151,27 @@ def _nugget_items(nuggets: NuggetSet) -> list[ImportedItem]:
 def _evalset_items(
     evalset: EvalSet, settings: ProjectSettings, progress: Progress
 ) -> list[ImportedItem]:
-    predicted = _predict(evalset, settings, progress)
+    predicted: Any = None  # systems x segments
+    if settings.predictor is not None:
+        from karat.estimation.samples import judge_values
+
+        scales = settings.rating_scales
+        dimension = scales[0]["dimension"] if scales else ""
+        (predictor,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
+        predicted = predictor.values.tolist()
     columns = list(evalset.systems.items())
     return [
         ImportedItem(
             segment,
-            evalset.groups[at] if evalset.groups else None,
-            evalset.sources[at] if evalset.sources else None,
-            _context_before(evalset, at),
-            evalset.references[at] if evalset.references else (),
             tuple(
                 ImportedOutput(system, text, predicted[k][at] if predicted else None)
                 for k, (system, texts) in enumerate(columns)
                 if (text := texts[at]) is not None
             ),
+            evalset.groups[at] if evalset.groups else None,
+            evalset.sources[at] if evalset.sources else None,
+            _context_before(evalset, at),
+            evalset.references[at] if evalset.references else (),
         )
         for at, segment in enumerate(evalset.segments)
     ]
@@ -160,88 +186,185 @@ def _context_before(evalset: EvalSet, at: int) -> str | None:
     return "\n".join(sources[k] for k in before) or None
 
 
-def _predict(evalset: EvalSet, settings: ProjectSettings, progress: Progress) -> Any:
-    """Return the values of the predictor, systems x segments; None without one."""
-    if settings.predictor is None:
-        return None
-    from karat.estimation.samples import judge_values
-
-    scales = settings.rating_scales
-    dimension = scales[0]["dimension"] if scales else ""
-    (predictor,) = judge_values(evalset, [settings.predictor], dimension, None, progress)
-    return predictor.values.tolist()
+def digest_texts(items: Sequence[ImportedItem]) -> str:
+    """Return the digest of all texts that are judged."""
+    digest = sha256()
+    for item in items:
+        for output in item.outputs:
+            digest.update(_to_json([item.segment, output.system, output.text]).encode())
+    return digest.hexdigest()
 
 
-MAX_TEXT = 100_000
+def digest_text(text: str) -> str:
+    """Return the digest of an output, by which a change of it is noticed."""
+    return sha256(text.encode("utf-8")).hexdigest()
 
 
-def add_calibration(
-    connection: StoreConnection, settings: ProjectSettings, ids: Iterator[int]
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# The import
+
+
+def import_set(
+    store: Store,
+    source: EvalSet | NuggetSet,
+    settings: ProjectSettings,
+    progress: Progress = silent,
 ) -> None:
-    """Add the calibration items of a project; their output ids mix with others."""
-    item = connection.value("SELECT max(id) FROM item")
-    for number, entry in enumerate(settings.calibration, 1):
-        _check_known_answer(entry, number, settings)
+    """Fill an empty store with a set, in one transaction: all of it or nothing."""
+    items = make_items(source, settings, progress)
+    try:
+        _fill_store(store, source.name, items, settings, progress)
+    except UnicodeEncodeError:
+        problem = "a text holds half a character (a lone surrogate): expected valid Unicode"
+        raise InputError(f"{source.name}: {problem}") from None
+
+
+def _fill_store(
+    store: Store,
+    name: str,
+    items: Sequence[ImportedItem],
+    settings: ProjectSettings,
+    progress: Progress,
+) -> None:
+    with store.write() as connection:
+        if connection.row("SELECT 1 FROM project"):
+            raise InputError("the store has a project: make another store for another set")
+        digest = digest_texts(items)
+        n_outputs = sum(len(item.outputs) for item in items)
+        n_outputs += sum(len(item.outputs) for item in settings.calibration)
+        ids = iter(shuffled_ids(n_outputs, settings.seed, digest))  # calibration mixes with others
+        _add_items(connection, items, ids, progress)
+        units = count_units(connection, settings)
+        if not units:
+            raise InputError("no item has two outputs: pairs need outputs of two systems or more")
+        for task, task_settings in settings.tasks.items():
+            connection.executemany(
+                "INSERT OR IGNORE INTO dimension (name, settings) VALUES (?, ?)",
+                [(s["dimension"], _to_json(s)) for s in TASKS[task].scales(task_settings)],
+            )
+        _add_calibration(connection, settings, ids)
         connection.execute(
-            "INSERT INTO item (id, source, refs, ord, outputs, calibration) "
-            "VALUES (?, ?, ?, ?, ?, 1)",
-            (item + number, entry.source, json.dumps(entry.references), item, len(entry.outputs)),
+            "INSERT INTO project VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+            (name, stamp(), settings.to_json(), OPEN, digest, settings.seed, units),
         )
-        output_ids = sorted(next(ids) for _ in entry.outputs)  # in the order of the known answer
+        record(connection, "import", set=name, items=len(items), units=units)
+
+
+def _add_items(
+    connection: StoreConnection,
+    items: Sequence[ImportedItem],
+    ids: Iterator[int],
+    progress: Progress,
+) -> None:
+    """Add items with their outputs and nuggets."""
+    outputs = []
+    for start in range(0, len(items), BATCH):
+        progress(start, len(items), "importing")
+        batch = list(enumerate(items[start : start + BATCH], start + 1))
         connection.executemany(
-            "INSERT INTO output (id, item, system, text, hash) VALUES (?, ?, '', ?, ?)",
+            "INSERT INTO item (id, segment, grp, source, context, refs, ord, outputs) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?1, ?7)",
             [
-                (id, item + number, text, sha256(text.encode("utf-8")).hexdigest())
-                for id, text in zip(output_ids, entry.outputs, strict=True)
+                (
+                    *(at, item.segment, item.group, item.source, item.context),
+                    *(_to_json(item.references), len(item.outputs)),
+                )
+                for at, item in batch
             ],
         )
+        outputs += [(next(ids), at, *output) for at, item in batch for output in item.outputs]
         connection.executemany(
             "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
             [
-                (item + number, n.id, n.importance, json.dumps(n.descriptions))
-                for n in _nugget_views(entry)
+                (at, nugget.id, nugget.importance, _to_json(nugget.descriptions))
+                for at, item in batch
+                for nugget in item.nuggets
             ],
         )
-        connection.execute(
-            "INSERT INTO unit (task, item, outputs, round, answer) VALUES (?, ?, ?, 0, ?)",
-            (
-                entry.task,
-                item + number,
-                json.dumps(output_ids),
-                json.dumps(entry.value, ensure_ascii=False),
-            ),
+    connection.executemany(
+        "INSERT INTO output (id, item, system, text, hash, predicted) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (id, item, system, text, digest_text(text), predicted)
+            for id, item, system, text, predicted in sorted(outputs)
+        ],
+    )
+    progress(len(items), len(items), "importing")
+
+
+def count_units(connection: StoreConnection, settings: ProjectSettings) -> int:
+    """Return how many units a project has, without calibration."""
+    sizes = connection.rows(
+        "SELECT outputs, count(*) FROM item WHERE NOT calibration GROUP BY outputs"
+    )
+    return sum(
+        len(TASKS[task].targets(range(size))) * n for task in settings.tasks for size, n in sizes
+    )
+
+
+# Calibration: units with known answers
+
+
+def _add_calibration(
+    connection: StoreConnection, settings: ProjectSettings, ids: Iterator[int]
+) -> None:
+    """Add the calibration items of a project."""
+    last_item = connection.value("SELECT max(id) FROM item")
+    for number, entry in enumerate(settings.calibration, 1):
+        nuggets = [NuggetView(str(k), "vital", (text,)) for k, text in enumerate(entry.nuggets, 1)]
+        if error := _find_calibration_error(entry, nuggets, settings):
+            raise InputError(f"calibration item {number}: {error}")
+        item = connection.insert(
+            "item",
+            id=last_item + number,
+            source=entry.source,
+            refs=json.dumps(entry.references),
+            ord=last_item,
+            outputs=len(entry.outputs),
+            calibration=1,
+        )
+        output_ids = sorted(next(ids) for _ in entry.outputs)  # in the order of the known answer
+        for id, text in zip(output_ids, entry.outputs, strict=True):
+            connection.insert(
+                "output", id=id, item=item, system="", text=text, hash=digest_text(text)
+            )
+        for nugget in nuggets:
+            connection.insert(
+                "nugget",
+                item=item,
+                nugget=nugget.id,
+                importance=nugget.importance,
+                descriptions=json.dumps(nugget.descriptions),
+            )
+        outputs, answer = json.dumps(output_ids), _to_json(entry.value)
+        connection.insert(
+            "unit", task=entry.task, item=item, outputs=outputs, round=0, answer=answer
         )
 
 
-def _nugget_views(entry: CalibrationItem) -> list[NuggetView]:
-    return [NuggetView(str(k), "vital", (text,)) for k, text in enumerate(entry.nuggets, 1)]
-
-
-def _check_known_answer(entry: CalibrationItem, number: int, settings: ProjectSettings) -> None:
-    """Raise InputError if a known answer is not a valid answer."""
-    task = TASKS[entry.task]
+def _find_calibration_error(
+    entry: CalibrationItem, nuggets: Sequence[NuggetView], settings: ProjectSettings
+) -> str:
+    """Return what is wrong with a known answer or its texts; "" if nothing is."""
+    task, task_settings = TASKS[entry.task], settings.tasks[entry.task]
     texts = (entry.source or "", *entry.outputs, *entry.references, *entry.nuggets)
     if error := first_error([text_error("text", text, MAX_TEXT) for text in texts]):
-        raise InputError(f"calibration item {number}: {error}")
+        return error
     if len(task.targets(range(len(entry.outputs)))) != 1:
-        raise InputError(f"calibration item {number}: expected {task.outputs_per_unit}")
-    if task.needs_nuggets and not entry.nuggets:
-        error = "expected nuggets, a list of their descriptions"
-        raise InputError(f"calibration item {number}: {error}")
+        return f"expected {task.outputs_per_unit}"
+    if task.needs_nuggets and not nuggets:
+        return "expected nuggets, a list of their descriptions"
     outputs = tuple(OutputView(k, text) for k, text in enumerate(entry.outputs, 1))
-    view = AssignmentView(
-        0, entry.task, settings.tasks[entry.task], outputs, nuggets=tuple(_nugget_views(entry))
-    )
-    error = task.find_error(entry.value, view) or (
-        "" if is_done(entry.value) else "the answer is a draft"
-    )
-    if error:
-        raise InputError(f"calibration item {number}: {error}")
-    if (dimensions := compared_dimensions(settings.tasks)) and not (
-        entry.source or any(entry.references)
-    ):
-        error = f"{short(dimensions[0])} compares an output with another text"
-        raise InputError(f"calibration item {number}: {error}: add source or references")
+    view = AssignmentView(0, entry.task, task_settings, outputs, nuggets=tuple(nuggets))
+    if error := task.find_error(entry.value, view):
+        return error
+    dimensions = compared_dimensions(settings.tasks)
+    if dimensions and not (entry.source or any(entry.references)):
+        problem = f"{short(dimensions[0])} compares an output with another text"
+        return f"{problem}: add source or references"
+    return "" if is_done(entry.value) else "the answer is a draft"
 
 
 _REQUIRED = ("outputs", "value")
@@ -272,7 +395,8 @@ def _find_problems(row: dict[str, Any]) -> Iterator[str]:
     for name, value in row.items():
         if name not in _FIELDS:
             yield f"found the name {quoted(name)}, expected {', '.join(_FIELDS)}"
-        if name in _LISTS and not _are_texts(value):
+        is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        if name in _LISTS and not is_list:
             yield f"found {name}={quoted(value)}, expected a list of texts"
     if not isinstance(row.get("value", {}), dict):
         yield f"found value={quoted(row['value'])}, expected an object, as answers are"
@@ -280,185 +404,14 @@ def _find_problems(row: dict[str, Any]) -> Iterator[str]:
         yield f"found source={quoted(row['source'])}, expected a text"
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-OPEN, FROZEN, REVEALED = "open", "frozen", "revealed"
-BATCH = 5000
-
-
-class Project(NamedTuple):
-    """The project of a store."""
-
-    name: str
-    created: str
-    settings: ProjectSettings
-    state: str
-    set_digest: str
-    seed: int
-    units: int
-    """The number of units to judge, without calibration."""
-
-
-def import_set(
-    store: Store,
-    source: EvalSet | NuggetSet,
-    settings: ProjectSettings,
-    progress: Progress = silent,
-) -> None:
-    """Fill an empty store with a set, in one transaction: all of it or nothing."""
-    imported = make_import(source, settings, progress)
-    try:
-        _fill_store(store, imported, settings, progress)
-    except UnicodeEncodeError:
-        problem = "a text holds half a character (a lone surrogate): expected valid Unicode"
-        raise InputError(f"{imported.name}: {problem}") from None
-
-
-def _fill_store(
-    store: Store, imported: ImportedSet, settings: ProjectSettings, progress: Progress
-) -> None:
-    with store.write() as connection:
-        if connection.row("SELECT 1 FROM project"):
-            raise InputError("the store has a project: make another store for another set")
-        digest = digest_texts(imported)
-        ids = _shuffled_ids(imported, settings, digest)
-        _add_items(connection, imported, ids, progress)
-        units = count_units(connection, settings)
-        if not units:
-            raise InputError("no item has two outputs: pairs need outputs of two systems or more")
-        _add_dimensions(connection, settings)
-        add_calibration(connection, settings, ids)
-        connection.execute(
-            "INSERT INTO project VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-            (imported.name, stamp(), settings.to_json(), OPEN, digest, settings.seed, units),
-        )
-        record(connection, "import", set=imported.name, items=len(imported.items), units=units)
-
-
-def _shuffled_ids(imported: ImportedSet, settings: ProjectSettings, digest: str) -> Iterator[int]:
-    """Return ids of outputs in an order that tells neither systems nor calibration."""
-    n_calibration = sum(len(entry.outputs) for entry in settings.calibration)
-    count = sum(len(item.outputs) for item in imported.items) + n_calibration
-    return iter(shuffled_ids(count, settings.seed, digest))
-
-
-def _add_items(
-    connection: StoreConnection, imported: ImportedSet, ids: Iterator[int], progress: Progress
-) -> None:
-    """Add items and outputs."""
-    outputs = []
-    for start in range(0, len(imported.items), BATCH):
-        progress(start, len(imported.items), "importing")
-        batch = imported.items[start : start + BATCH]
-        connection.executemany(
-            "INSERT INTO item (id, segment, grp, source, context, refs, ord, outputs) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (
-                    at,
-                    i.segment,
-                    i.group,
-                    i.source,
-                    i.context,
-                    _to_json(i.references),
-                    at,
-                    len(i.outputs),
-                )
-                for at, i in enumerate(batch, start + 1)
-            ),
-        )
-        for at, item in enumerate(batch, start + 1):
-            for output in item.outputs:
-                outputs.append((next(ids), at, output.system, output.text, output.predicted))
-        connection.executemany(
-            "INSERT INTO nugget (item, nugget, importance, descriptions) VALUES (?, ?, ?, ?)",
-            (
-                (at, n.id, n.importance, _to_json(n.descriptions))
-                for at, item in enumerate(batch, start + 1)
-                for n in item.nuggets
-            ),
-        )
-    outputs.sort()
-    connection.executemany(
-        "INSERT INTO output (id, item, system, text, hash, predicted) VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            (id, item, system, text, sha256(text.encode("utf-8")).hexdigest(), predicted)
-            for id, item, system, text, predicted in outputs
-        ),
-    )
-    progress(len(imported.items), len(imported.items), "importing")
-
-
-def digest_texts(imported: ImportedSet) -> str:
-    """Return the digest of all texts that are judged."""
-    digest = sha256()
-    for item in imported.items:
-        for output in item.outputs:
-            digest.update(_to_json([item.segment, output.system, output.text]).encode())
-    return digest.hexdigest()
-
-
-def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def count_units(connection: StoreConnection, settings: ProjectSettings) -> int:
-    """Return how many units a project has, without calibration."""
-    sizes = connection.rows(
-        "SELECT outputs, count(*) FROM item WHERE NOT calibration GROUP BY outputs"
-    )
-    counts = [
-        len(TASKS[task].targets(range(size))) * n for task in settings.tasks for size, n in sizes
-    ]
-    return sum(counts)
-
-
-def _add_dimensions(connection: StoreConnection, settings: ProjectSettings) -> None:
-    scales = list(_list_scales(settings.tasks.values()))
-    connection.executemany(
-        "INSERT OR IGNORE INTO dimension (name, settings) VALUES (?, ?)",
-        [(scale["dimension"], _to_json(scale)) for scale in scales],
-    )
-
-
-def _list_scales(tasks: Iterable[object]) -> Iterator[dict[str, object]]:
-    for settings in tasks:
-        if isinstance(settings, dict):
-            yield from settings.get("scales", ())
-            if settings.get("scale"):
-                yield settings["scale"]
-
-
-def project_in(connection: StoreConnection) -> Project:
-    """Return the project, within a transaction."""
-    row = connection.row("SELECT name, made, settings, state, set_digest, seed, units FROM project")
-    if row is None:
-        raise InputError("the store has no project yet: import a set first")
-    return Project(row[0], row[1], parse_settings(row[2]), *row[3:])
-
-
-def project(store: Store) -> Project:
-    """Return the project of a store."""
-    with store.read() as connection:
-        return project_in(connection)
-
-
-def has_project(store: Store) -> bool:
-    """Return whether a set was imported; an import that was cut off leaves nothing."""
-    with store.read() as connection:
-        return connection.row("SELECT 1 FROM project") is not None
+# States
 
 
 def check_open(
     connection: StoreConnection, consequence: str = "judgements are no longer taken"
 ) -> None:
     """Raise InputError with the `consequence` if the project is frozen."""
-    row = connection.row("SELECT state FROM project")
-    if row is None:
-        raise InputError("the store has no project yet: import a set first")
-    if row[0] != OPEN:
+    if project_in(connection).state != OPEN:
         raise InputError(f"the project is frozen: {consequence}")
 
 
@@ -495,7 +448,5 @@ def systems(store: Store) -> dict[int, str]:
         state = project_in(connection).state
         if state != REVEALED:
             raise InputError(f"the systems are hidden while the project is {quoted(state)}")
-        rows: Sequence[tuple[int, str]] = connection.rows(
-            "SELECT output.id, system FROM output JOIN item ON item.id = item WHERE NOT calibration"
-        )
-    return dict(rows)
+        query = "SELECT o.id, system FROM output o JOIN item ON item.id = item"
+        return dict(connection.rows(f"{query} WHERE NOT calibration"))

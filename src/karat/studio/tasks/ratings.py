@@ -145,6 +145,18 @@ SCALES: dict[str, AssessorScale] = _make_scales()
 """Name, such as `quality-7` -> scale."""
 
 
+_POINTS = {"5": (1, 5), "7": (1, 7), "100": (0, 100)}
+
+
+def _sized_scale(dimension: str, size: str) -> object:
+    """Return the scale of a dimension that has a number of points."""
+    if f"{dimension}-{size}" in SCALES:
+        return f"{dimension}-{size}"
+    low, high = _POINTS[size]
+    compares = any(scale.compares for scale in SCALES.values() if scale.dimension == dimension)
+    return {"dimension": dimension, "low": low, "high": high, "compares": compares}
+
+
 def rating_error(scale: Mapping[str, Any], value: object) -> str:
     """Return what is wrong with a value; "" if it is on the scale, a JSON object."""
     low, high, step = scale["low"], scale["high"], scale["step"]
@@ -203,6 +215,25 @@ class RatingTask(Task):
         if repeated := [name for name in names if names.count(name) > 1]:
             raise InputError(f"task ratings: two scales of {short(repeated[0])}: expected one")
         return {"scales": [scale.to_json() for scale in scales]}
+
+    def choose_settings(
+        self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+    ) -> dict[str, Any]:
+        """Return named scales as they are, and a size such as 7 for each dimension."""
+        if scheme:
+            raise InputError(f"--scheme is for spans: leave it out for {self.name}")
+        sizes = [scale for scale in scales if scale in _POINTS]
+        names = [scale for scale in scales if scale not in _POINTS]
+        if wrong := [scale for scale in names if scale.isdigit()]:
+            raise InputError(f"--scale {wrong[0]}: expected 5, 7, 100 or a name such as quality-7")
+        if len(sizes) > 1:
+            raise InputError(f"--scale {sizes[1]}: expected one size for all dimensions")
+        if sizes and not dimensions:
+            advice = f"name what is rated, as in --dimension quality --scale {sizes[0]}"
+            raise InputError(f"--scale {sizes[0]}: {advice}")
+        size = sizes[0] if sizes else "7"
+        sized = [_sized_scale(dimension, size) for dimension in dimensions]
+        return self.settings({"scales": [*sized, *names] or ["quality-7"]})
 
     def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         return list(settings.get("scales", ()))

@@ -83,6 +83,12 @@ class SpanTask(Task):
             "scale": None if scale is None else make_scale(scale).to_json(),
         }
 
+    def choose_settings(
+        self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+    ) -> dict[str, Any]:
+        super().choose_settings(dimensions, scales, None)
+        return self.settings({"scheme": scheme} if scheme else {})
+
     def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         return [settings["scale"]] if settings["scale"] else []
 

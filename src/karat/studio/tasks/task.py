@@ -125,6 +125,17 @@ class Task:
         """Return the settings with their defaults; raise InputError if one is wrong."""
         raise NotImplementedError
 
+    def choose_settings(
+        self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
+    ) -> dict[str, Any]:
+        """Return the settings that options of a command ask for; refuse those of other tasks."""
+        if dimensions or scales:
+            problem = "--dimension and --scale are for ratings"
+            raise InputError(f"{problem}: leave them out for {self.name}")
+        if scheme:
+            raise InputError(f"--scheme is for spans: leave it out for {self.name}")
+        return self.settings({})
+
     def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Return the scales on which assessors rate."""
         return []
