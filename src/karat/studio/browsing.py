@@ -19,7 +19,7 @@ from karat.evalset.judgements import ADJUDICATED
 from karat.studio.contents import Contents, pseudonym, remember
 from karat.studio.disputes import find_disputes
 from karat.studio.export.formats import csv_line
-from karat.studio.export.sets import all_values
+from karat.studio.export.sets import all_values, nugget_values
 from karat.studio.store.projects import REVEALED, project
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.settings import ProjectSettings
@@ -53,12 +53,11 @@ def _mean_scores(contents: Contents) -> Scores:
     for (output, name), values in people.items():
         scores[output][name] = adjudicated.get((output, name), fmean(values))
     labels: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for answer in contents.answers_to(NUGGETS):
-        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
-            labels[output][nugget].append(value)
-    for decision in contents.decisions_on(NUGGETS):
-        if decision.output in labels:
-            labels[decision.output][decision.about] = [NUGGETS.decided_label(decision)]
+    for row in nugget_values(contents):
+        if row.kind != ADJUDICATED:
+            labels[row.output][row.dimension].append(row.value)
+        elif row.output in labels:
+            labels[row.output][row.dimension] = [row.value]
     for output, by_nugget in labels.items():
         scores[output][NUGGETS.name] = fmean(fmean(values) for values in by_nugget.values())
     return dict(scores)

@@ -1,11 +1,16 @@
-"""Values and labels of a store, and the sets they make."""
+"""Values and labels of a store, and the sets they make.
+
+Each current answer and decision gives values: rows of judge, output, dimension or nugget, and
+value. Comparisons give the share of pairs that an output won. The label of a pair is the
+adjudicated one, else that of most assessors; if assessors are equally divided, its basis is `tie`
+(which is also an answer).
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
@@ -20,7 +25,7 @@ from karat.nuggets.formats.json_lines import jsonl_lines, take_rows
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetDraft, NuggetSet
-from karat.studio.contents import Contents, Item, read_contents
+from karat.studio.contents import Contents, read_contents
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, PAIRS, TASKS
 from karat.studio.tasks.pairs import WIN
@@ -34,30 +39,9 @@ class JudgedValue(NamedTuple):
     output: int
     judge: str
     dimension: str
+    """Or a nugget."""
     value: float
     kind: str = PERSON
-
-
-def all_values(contents: Contents) -> Iterator[JudgedValue]:
-    """Yield the values of all judges, with the shares of comparisons that outputs won."""
-    yield from rated_values(contents)
-    for output, judge, share, kind in win_shares(contents):
-        yield JudgedValue(output, judge, WIN.name, share, kind)
-
-
-def rated_values(contents: Contents) -> Iterator[JudgedValue]:
-    """Yield ratings, penalties and scores: those of people, then adjudicated ones."""
-    settings, decider = contents.project.settings, contents.decider
-    for answer in contents.answers:
-        judge = contents.names[answer.assessor]
-        for dimension, value in TASKS[answer.task].rate(answer.value, settings.tasks[answer.task]):
-            yield JudgedValue(answer.outputs[0], judge, dimension, value)
-    for decision in contents.decisions:
-        if decision.output is None:
-            continue
-        task_settings = settings.tasks[decision.task]
-        for dimension, value in TASKS[decision.task].rate_decision(decision, task_settings):
-            yield JudgedValue(decision.output, decider, dimension, value, ADJUDICATED)
 
 
 class PairPreference(NamedTuple):
@@ -84,6 +68,41 @@ class PairLabel(NamedTuple):
     votes: tuple[float, ...]
 
 
+def all_values(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield the values of all judges, with the shares of comparisons that outputs won."""
+    yield from rated_values(contents)
+    yield from _win_shares(contents)
+
+
+def rated_values(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield ratings, penalties and scores: those of people, then adjudicated ones."""
+    settings, decider = contents.project.settings.tasks, contents.decider
+    for answer in contents.answers:
+        judge = contents.names[answer.assessor]
+        for dimension, value in TASKS[answer.task].rate(answer.value, settings[answer.task]):
+            yield JudgedValue(answer.outputs[0], judge, dimension, value)
+    for decision in contents.decisions:
+        if decision.output is not None:
+            task, task_settings = TASKS[decision.task], settings[decision.task]
+            for dimension, value in task.rate_decision(decision, task_settings):
+                yield JudgedValue(decision.output, decider, dimension, value, ADJUDICATED)
+
+
+def nugget_values(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield the labels of nuggets: those of people, then adjudicated ones."""
+    for answer in contents.answers_to(NUGGETS):
+        judge = contents.names[answer.assessor]
+        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
+            yield JudgedValue(output, judge, nugget, value)
+    for row in contents.decisions_on(NUGGETS):
+        if row.output is not None:
+            label = NUGGETS.decided_label(row)
+            yield JudgedValue(row.output, contents.decider, row.about, label, ADJUDICATED)
+
+
+# Comparisons
+
+
 def assessor_preferences(contents: Contents) -> list[PairPreference]:
     """Return the comparisons of all assessors."""
     preferences = []
@@ -103,25 +122,20 @@ def pair_labels(contents: Contents) -> list[PairLabel]:
         votes[preference[:3]].append(preference.share)
     decided_shares = {}
     for decision in contents.decisions_on(PAIRS):
-        outputs = [
-            output.id for output in contents.outputs.values() if output.item == decision.item
-        ]
+        outputs = [id for id, output in contents.outputs.items() if output.item == decision.item]
         (first, second), share = PAIRS.decided_pair(decision, outputs)
         decided_shares[decision.item, first, second] = share
         votes.setdefault((decision.item, first, second), [])  # answers may have been undone
-    return [_label_pair(*pair, shares, decided_shares.get(pair)) for pair, shares in votes.items()]
-
-
-def _label_pair(
-    item: int, first: int, second: int, votes: list[float], decided_share: float | None
-) -> PairLabel:
-    label = partial(PairLabel, item, first, second, votes=tuple(votes))
-    if decided_share is not None:
-        return label(share=decided_share, basis=ADJUDICATED)
-    (share, count), *runners_up = Counter(votes).most_common()
-    if runners_up and runners_up[0][1] == count:
-        return label(share=0.5, basis=TIE)
-    return label(share=share, basis=MAJORITY)
+    labels = []
+    for pair, shares in votes.items():
+        if pair in decided_shares:
+            label = decided_shares[pair], ADJUDICATED
+        else:
+            (share, count), *others = Counter(shares).most_common()
+            is_tie = bool(others) and others[0][1] == count
+            label = (0.5, TIE) if is_tie else (share, MAJORITY)
+        labels.append(PairLabel(*pair, *label, tuple(shares)))
+    return labels
 
 
 def all_preferences(contents: Contents) -> list[PairPreference]:
@@ -140,18 +154,17 @@ def all_preferences(contents: Contents) -> list[PairPreference]:
     ]
 
 
-def win_shares(contents: Contents) -> Iterator[tuple[int, str, float, str]]:
-    """Yield output, judge, share of comparisons won and kind, as readers of comparisons do."""
+def _win_shares(contents: Contents) -> Iterator[JudgedValue]:
+    """Yield the share of comparisons that each output won, as readers of comparisons do."""
     shares_won: dict[tuple[int, str, str], dict[str, list[float]]] = {}
-    systems = {id: output.system for id, output in contents.outputs.items()}
     for row in all_preferences(contents):
         sides = ((row.first, row.second, row.share), (row.second, row.first, 1 - row.share))
         for output, opponent, share in sides:
             by_opponent = shares_won.setdefault((output, row.judge, row.kind), {})
-            by_opponent.setdefault(systems[opponent], []).append(share)
+            by_opponent.setdefault(contents.outputs[opponent].system, []).append(share)
     for (output, judge, kind), by_opponent in shares_won.items():
         means = [sum(shares) / len(shares) for shares in by_opponent.values()]
-        yield output, judge, sum(means) / len(means), kind
+        yield JudgedValue(output, judge, WIN.name, sum(means) / len(means), kind)
 
 
 def preference_lines(contents: Contents) -> Iterator[str]:
@@ -174,8 +187,7 @@ def preference_lines(contents: Contents) -> Iterator[str]:
 
 def win_lines(contents: Contents) -> Iterator[str]:
     """Yield a table of systems against each other: pairs, wins, losses and ties by label."""
-    columns = ("system", "other", "pairs", "won", "lost", "tied", "divided", "share")
-    yield "\t".join(columns) + "\n"
+    yield "\t".join(("system", "other", "pairs", "won", "lost", "tied", "divided", "share")) + "\n"
     labels_by_pair: dict[tuple[str, str], list[PairLabel]] = defaultdict(list)
     for label in pair_labels(contents):
         first, second = (contents.outputs[id].system for id in (label.first, label.second))
@@ -189,35 +201,41 @@ def win_lines(contents: Contents) -> Iterator[str]:
         yield "\t".join(map(str, (*pair, *counts, tied, divided, fmean(shares)))) + "\n"
 
 
+# Sets
+
+
 def make_evalset(contents: Contents) -> EvalSet:
     """Return ratings, penalties, scores and comparisons as an evaluation set with its draws."""
+    name, items = contents.project.name, contents.items.values()
     dimensions = contents.project.settings.dimensions
     if not dimensions:
-        raise InputError(
-            f"{short(contents.project.name)} has nuggets only: export it as nuggets or trec"
-        )
+        raise InputError(f"{short(name)} has nuggets only: export it as nuggets or trec")
+    positions = {id: at for at, id in enumerate(contents.items)}
+    columns: dict[str, list[str | None]] = {
+        system: [None] * len(positions) for system in contents.systems
+    }
+    for output in contents.outputs.values():
+        columns[output.system][positions[output.item]] = output.text
     draft = EvalSetDraft(
-        contents.project.name,
-        [row.segment for row in contents.items.values()],
-        _system_columns(contents),
+        name,
+        [item.segment for item in items],
+        columns,
         reading=Reading(),
-        location=contents.project.name,
-        references=[row.references for row in contents.items.values()],
-        groups=_text_column([row.group for row in contents.items.values()]),
-        sources=_text_column([row.source for row in contents.items.values()]),
+        location=name,
+        references=[item.references for item in items],
+        groups=_text_column([item.group for item in items]),
+        sources=_text_column([item.source for item in items]),
         dimensions=dimensions,
     )
     for row in rated_values(contents):
-        output = contents.outputs[row.output]
-        segment = contents.items[output.item].segment
-        draft.judge(output.system, segment, row.judge, row.dimension, row.value, kind=row.kind)
+        system, segment = contents.outputs[row.output].system, contents.segment(row.output)
+        draft.judge(system, segment, row.judge, row.dimension, row.value, kind=row.kind)
     for pair in all_preferences(contents):
         first, other = (contents.outputs[id].system for id in (pair.first, pair.second))
-        segment = contents.items[pair.item].segment
-        about = first, segment, pair.judge, WIN.name, pair.share
+        about = first, contents.segment(pair.first), pair.judge, WIN.name, pair.share
         draft.judge(*about, kind=pair.kind, other=other)
     if contents.draws:
-        draft.draws = [(contents.project.name, draw) for draw in contents.draws]
+        draft.draws = [(name, draw) for draw in contents.draws]
     return draft.finish()
 
 
@@ -226,63 +244,32 @@ def _text_column(column: list[str | None]) -> list[str] | None:
     return None if all(text is None for text in column) else [text or "" for text in column]
 
 
-def _system_columns(contents: Contents) -> dict[str, list[str | None]]:
-    positions = {id: at for at, id in enumerate(contents.items)}
-    columns: dict[str, list[str | None]] = {
-        system: [None] * len(positions) for system in contents.systems
-    }
-    for output in contents.outputs.values():
-        columns[output.system][positions[output.item]] = output.text
-    return columns
-
-
 def make_key_set(contents: Contents) -> NuggetSet:
     """Return the key as it is now, without runs and labels: it names no system."""
-    questions = [
-        Question(item.segment, contents.nuggets.get(item.id, ()), _question_text(item))
-        for item in contents.items.values()
-    ]
+    questions = []
+    for item in contents.items.values():
+        # The studio shows the id of a question without a text.
+        text = "" if item.source in (None, item.segment) else str(item.source)
+        questions.append(Question(item.segment, contents.nuggets.get(item.id, ()), text))
     return NuggetSet(contents.project.name, make_key(questions), MappingProxyType({}))
 
 
 def make_nugget_set(contents: Contents) -> NuggetSet:
     """Return the key, the runs and every current label as a nugget set."""
+    name = contents.project.name
     if not contents.project.settings.has(NUGGETS):
-        raise InputError(f"{short(contents.project.name)} has no nuggets: choose another format")
-    responses: dict[str, list[tuple[str, Response]]] = {name: [] for name in contents.systems}
-    for output in contents.outputs.values():
-        segment = contents.items[output.item].segment
-        responses[output.system].append((segment, Response(output.text)))
+        raise InputError(f"{short(name)} has no nuggets: choose another format")
+    responses: dict[str, list[tuple[str, Response]]] = {system: [] for system in contents.systems}
+    for id, output in contents.outputs.items():
+        responses[output.system].append((contents.segment(id), Response(output.text)))
     runs = {tag: make_run(tag, run_responses) for tag, run_responses in responses.items()}
-    rows = Judgements(tuple(_nugget_judgements(contents)))
-    return NuggetSet(
-        contents.project.name, make_key_set(contents).key, MappingProxyType(runs), rows
-    )
-
-
-def _question_text(item: Item) -> str:
-    """Return the text of a question; the studio shows the id of one without."""
-    return "" if item.source in (None, item.segment) else str(item.source)
-
-
-def _nugget_judgements(contents: Contents) -> Iterator[JudgedResponse]:
-    for answer in contents.answers_to(NUGGETS):
-        judge = contents.names[answer.assessor]
-        for output, nugget, value in NUGGETS.to_judgements(answer.value, answer.outputs):
-            yield _make_judgement(contents, output, nugget, value, judge, PERSON)
-    for decision in contents.decisions_on(NUGGETS):
-        if decision.output is not None:
-            label = NUGGETS.decided_label(decision)
-            location = decision.output, decision.about
-            yield _make_judgement(contents, *location, label, contents.decider, ADJUDICATED)
-
-
-def _make_judgement(
-    contents: Contents, id: int, nugget: str, value: float, judge: str, kind: str
-) -> JudgedResponse:
-    output = contents.outputs[id]
-    question = contents.items[output.item].segment
-    return JudgedResponse(question, nugget, output.text, value, output.system, judge, kind=kind)
+    judgements = []
+    for row in nugget_values(contents):
+        output = contents.outputs[row.output]
+        label = contents.segment(row.output), row.dimension, output.text, row.value
+        judgements.append(JudgedResponse(*label, output.system, row.judge, kind=row.kind))
+    key, rows = make_key_set(contents).key, Judgements(tuple(judgements))
+    return NuggetSet(name, key, MappingProxyType(runs), rows)
 
 
 def read_rated_store(path: Path, reading: Reading, anonymous: bool = False) -> EvalSet:

@@ -118,6 +118,9 @@ class NuggetTask(Task):
             return float(label)
         raise decision.error(", ".join(LABELS))
 
+    def exported_decision(self, decision: CurrentDecision) -> Any:
+        return self.decided_label(decision)
+
     def check_decision(
         self, decision: CurrentDecision, view: AssignmentView, outputs: Sequence[int]
     ) -> None:

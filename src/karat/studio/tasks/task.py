@@ -168,6 +168,10 @@ class Task:
         """Return the rows of the CSV export."""
         return self.to_judgements(value, outputs)
 
+    def exported_decision(self, decision: CurrentDecision) -> Any:
+        """Return the value of a decision in the CSV export."""
+        return decision.value
+
     def rate(
         self, value: Mapping[str, Any], settings: Mapping[str, Any]
     ) -> list[tuple[str, float]]:
