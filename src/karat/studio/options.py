@@ -17,7 +17,7 @@ MAX_WHOLE = 2**53 - 1
 
 
 class Declaration(NamedTuple):
-    """What is said of an option."""
+    """An option: its names, its help and its limits."""
 
     spelling: str
     """Its names on the command line; several values if its field is a list."""

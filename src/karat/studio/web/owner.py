@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from math import isnan
@@ -22,65 +22,48 @@ from karat.studio.live import (
     Coverage,
     LiveAgreement,
     LiveEstimate,
-    LiveResults,
     ask_estimates,
     check_may_see_estimates,
     get_latest_results,
     list_progress,
 )
-from karat.studio.store.people import (
-    ROLES,
-    TrailEntry,
-    assessors,
-    invite,
-    record,
-    renew,
-    trail,
-    withdraw,
-)
+from karat.studio.store.people import ROLES, assessors, invite, record, renew, trail, withdraw
 from karat.studio.store.projects import OPEN, REVEALED, freeze, project, reveal
 from karat.studio.store.schema import DamagedStore
 from karat.studio.store.store import Store
 from karat.studio.web.calls import (
     Call,
+    NotAllowed,
     NotThere,
-    check_revealed,
+    add_route,
+    download,
     message_page,
-    only,
-    page_number,
-    route,
     staff_page,
 )
 
 if TYPE_CHECKING:
-    from karat.meta.judge_agreement import DimensionAgreement, JudgeAgreement
-
+    from karat.estimation.estimate_results import EstimateRow
+    from karat.meta.judge_agreement import JudgeAgreement
 
 MAX_NAMED = 3
 """Dimensions that are named one by one."""
+ROUTES: list[Route] = []
+route = partial(add_route, ROUTES, roles=("owner",))
+
+
+# Values of the owner's page, as its templates take them
 
 
 def glance(counts: Coverage, agreement: LiveAgreement, state: str) -> list[str]:
     """Return the summary of the owner's page, in sentences."""
-    return [
-        _judged_sentence(counts),
-        _agreement_sentence(agreement),
-        _needed_sentence(counts, state),
-    ]
-
-
-def _judged_sentence(counts: Coverage) -> str:
-    units = f"unit{'s' * (counts.units != 1)} {'is' if counts.judged == 1 else 'are'} judged"
-    sentence = f"{counts.judged:,} of {counts.units:,} {units} ({_judged_percentage(counts)})"
-    if counts.overlap == 1:
-        return f"{sentence}."
-    return f"{sentence}, {counts.complete:,} of them by {counts.overlap} assessors as planned."
-
-
-def _judged_percentage(counts: Coverage) -> str:
-    """Return the judged share, rounded down: 100% are all units, and 0% are none."""
+    # The share is rounded down: 100% are all units, and 0% are none.
     percent = 100 * counts.judged // counts.units if counts.units else 0
-    return "under 1%" if counts.judged and not percent else f"{percent}%"
+    share = "under 1%" if counts.judged and not percent else f"{percent}%"
+    units = f"unit{'s' * (counts.units != 1)} {'is' if counts.judged == 1 else 'are'} judged"
+    judged = f"{counts.judged:,} of {counts.units:,} {units} ({share})"
+    if counts.overlap != 1:
+        judged += f", {counts.complete:,} of them by {counts.overlap} assessors as planned"
+    return [f"{judged}.", _agreement_sentence(agreement), _needed_sentence(counts, state)]
 
 
 def _agreement_sentence(agreement: LiveAgreement) -> str:
@@ -89,8 +72,11 @@ def _agreement_sentence(agreement: LiveAgreement) -> str:
     rows = [row for result in agreement.results for row in result.rows]
     enough = [row for row in rows if row.shared >= FEWEST_SHARED and not isnan(row.ordinal)]
     too_few = [row for row in rows if row.shared < FEWEST_SHARED]
+    if not enough and (too_few or not rows):
+        most = max((row.shared for row in rows), default=0)
+        return f"Too few shared units to judge agreement: {most:,} so far, {FEWEST_SHARED} needed."
     if not enough:
-        return _no_agreement_sentence(rows, too_few)
+        return "Agreement cannot be computed: all answers on shared units are equal."
     alphas = ", ".join(f"{row.ordinal:.2f} in {row.dimension}" for row in enough)
     if len(enough) > MAX_NAMED:
         low, high = (pick(enough, key=lambda row: row.ordinal) for pick in (min, max))
@@ -99,18 +85,6 @@ def _agreement_sentence(agreement: LiveAgreement) -> str:
     names = ", ".join(f"{row.dimension} ({row.shared:,} so far)" for row in too_few)
     note = f" Too few shared units in {names}." if too_few else ""
     return f"Krippendorff's ordinal alpha is {alphas}; 1 is perfect, 0 is chance.{note}"
-
-
-def _no_agreement_sentence(
-    rows: Sequence[DimensionAgreement], too_few: Sequence[DimensionAgreement]
-) -> str:
-    """Say why there is no agreement to report: too few shared units, or nothing but one answer."""
-    from karat.meta.judge_agreement import FEWEST_SHARED
-
-    if too_few or not rows:
-        most = max((row.shared for row in rows), default=0)
-        return f"Too few shared units to judge agreement: {most:,} so far, {FEWEST_SHARED} needed."
-    return "Agreement cannot be computed: all answers on shared units are equal."
 
 
 def _needed_sentence(counts: Coverage, state: str) -> str:
@@ -130,15 +104,14 @@ def warnings(agreement: JudgeAgreement) -> list[str]:
     sentences = []
     for row in agreement.judges:
         if row.identical:
-            sentences.append(
-                f"{row.judge} and {row.identical} gave the same answers ({row.dimension})."
-            )
+            problem = f"{row.judge} and {row.identical} gave the same answers"
+            sentences.append(f"{problem} ({row.dimension}).")
         elif row.flagged:
             sentences.append(f"{row.judge} disagrees with the others in {row.dimension}.")
     return list(dict.fromkeys(sentences))
 
 
-def left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
+def _left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
     """Return what a table of estimates would hide: systems with few labels."""
     return [
         f"{result.dimension}: {note}"
@@ -151,7 +124,7 @@ def left_out(estimates: Sequence[LiveEstimate]) -> list[str]:
 
 def nothing_is_estimated(estimates: Sequence[LiveEstimate]) -> bool:
     """Return whether every segment of every system is labelled, so that no interval has a width."""
-    if not estimates or left_out(estimates):
+    if not estimates or _left_out(estimates):
         return False
     rows = [result.estimate.rows if result.estimate else () for result in estimates]
     return all(
@@ -160,75 +133,29 @@ def nothing_is_estimated(estimates: Sequence[LiveEstimate]) -> bool:
     )
 
 
-def labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
+def _labels_needed(estimates: Sequence[LiveEstimate]) -> list[str]:
     """Return how many further labels halve the intervals of each dimension."""
     sentences = []
     for result in estimates:
-        more = [row.more for row in result.estimate.rows if row.more] if result.estimate else []
-        if more:
+        rows = result.estimate.rows if result.estimate else ()
+        if more := max((row.more or 0 for row in rows), default=0):
             sentences.append(
-                f"{result.dimension}: to halve the widest interval, label {max(more):,} more "
-                f"unit{'s' * (max(more) != 1)} of each system."
+                f"{result.dimension}: to halve the widest interval, label {more:,} more "
+                f"unit{'s' * (more != 1)} of each system."
             )
     return sentences
 
 
 class IntervalView(NamedTuple):
-    """An interval, and its places on a line from 0 to 100."""
+    """The estimate of a system, and its places on a line from 0 to 100."""
 
-    system: str
-    estimate: float
-    low: float
-    high: float
-    labels: int
-    units: int
+    row: EstimateRow
     at: float
     start: float
     end: float
 
 
-def live_view(store: Store, owner: int) -> dict[str, Any]:
-    """Return what changes while people judge."""
-    results = get_latest_results(store)
-    people = list_progress(store, results.work if results else {})
-    values = {"project": project(store), "people": people, "results": results}
-    return {**values, **_computed_values(store, owner, results)} if results else values
-
-
-def _computed_values(store: Store, owner: int, results: LiveResults) -> dict[str, Any]:
-    """Return what was computed from all judgements."""
-    agreement, counts = results.agreement, results.coverage
-    estimates, hidden_reason = _visible_estimates(store, owner, results)
-    return {
-        "answer": glance(counts, agreement, results.version.state),
-        "coverage": counts,
-        "agreement": agreement.results,
-        "kappa": agreement.nuggets,
-        "warnings": [warning for result in agreement.results for warning in warnings(result)],
-        "disputes": results.disputes,
-        "letters": output_letters(store, [result.item for result in results.disputes]),
-        "estimates": [(result, intervals(result)) for result in estimates],
-        "complete": nothing_is_estimated(estimates),
-        "left_out": left_out(estimates),
-        "needed": labels_needed(estimates),
-        "hidden": hidden_reason,
-    }
-
-
-def _visible_estimates(
-    store: Store, owner: int, results: LiveResults
-) -> tuple[list[LiveEstimate], str]:
-    """Return the estimates, or why they are not shown."""
-    try:
-        check_may_see_estimates(store, owner)
-    except DamagedStore:
-        raise
-    except InputError as error:
-        return [], str(error)
-    return results.estimates, ""
-
-
-def intervals(result: LiveEstimate) -> list[IntervalView]:
+def _intervals(result: LiveEstimate) -> list[IntervalView]:
     """Return the intervals of a dimension on one scale, in the order of systems."""
     if result.estimate is None:
         return []
@@ -237,82 +164,110 @@ def intervals(result: LiveEstimate) -> list[IntervalView]:
     low, high = min(ends, default=0.0), max(ends, default=1.0)
 
     def place(value: float) -> float:
-        return 50.0 if high == low or isnan(value) else 3 + 94 * (value - low) / (high - low)
+        if high == low or isnan(value):
+            return 50.0
+        return round(3 + 94 * (value - low) / (high - low), 2)
 
-    return [
-        IntervalView(
-            *(row.system, row.estimate, row.low, row.high, row.labels, row.units),
-            *(round(place(x), 2) for x in (row.estimate, row.low, row.high)),
-        )
-        for row in rows
-    ]
+    return [IntervalView(row, place(row.estimate), place(row.low), place(row.high)) for row in rows]
 
 
-OWNERS = ("owner",)
+def live_view(store: Store, owner: int) -> dict[str, Any]:
+    """Return what changes while people judge."""
+    results = get_latest_results(store)
+    people = list_progress(store, results.work if results else {})
+    values = {"project": project(store), "people": people, "results": results}
+    if results is None:
+        return values
+    agreement, hidden_reason, estimates = results.agreement, "", results.estimates
+    try:
+        check_may_see_estimates(store, owner)
+    except DamagedStore:
+        raise
+    except InputError as error:
+        hidden_reason, estimates = str(error), []
+    return {
+        **values,
+        "answer": glance(results.coverage, agreement, results.version.state),
+        "coverage": results.coverage,
+        "agreement": agreement.results,
+        "kappa": agreement.nuggets,
+        "warnings": [warning for result in agreement.results for warning in warnings(result)],
+        "disputes": results.disputes,
+        "letters": output_letters(store, [dispute.item for dispute in results.disputes]),
+        "estimates": [(result, _intervals(result)) for result in estimates],
+        "complete": nothing_is_estimated(estimates),
+        "left_out": _left_out(estimates),
+        "needed": _labels_needed(estimates),
+        "hidden": hidden_reason,
+    }
 
 
+# Routes of the page
+
+
+@route("/owner")
 def _owner_page(call: Call) -> Response:
-    view = live_view(call.studio.store, call.who.id)
+    view = live_view(call.store, call.who.id)
     names = {name: FORMATS[name].name for name in list_formats(view["project"].settings)}
     return staff_page(call, "owner.html", **view, roles=ROLES, formats=names)
 
 
+@route("/owner/live")
 def _live(call: Call) -> Response:
     """Return the part of the page that changes while people judge."""
-    return staff_page(call, "owner_live.html", **live_view(call.studio.store, call.who.id))
+    return staff_page(call, "owner_live.html", **live_view(call.store, call.who.id))
 
 
+@route("/api/owner/invite", "POST", keys=("name", "role", "quota"))
 def _invite(call: Call) -> dict[str, Any]:
-    only(call.sent, "name", "role", "quota")
     name, role = call.sent.get("name"), call.sent.get("role", "assessor")
     quota = call.sent.get("quota")
-    token = invite(call.studio.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
+    token = invite(call.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(str(name), token)
     return {"link": f"/join/{token}"}
 
 
+@route("/api/owner/renew", "POST", keys=("assessor",))
 def _renew(call: Call) -> dict[str, Any]:
     """Return a new link; the old one is no longer valid."""
-    only(call.sent, "assessor")
-    name, token = renew(call.studio.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
+    name, token = renew(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
     call.studio.keys.add(name, token)
     return {"link": f"/join/{token}"}
 
 
-def _withdraw(call: Call) -> dict[str, Any]:
-    only(call.sent, "assessor")
-    withdraw(call.studio.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
-    return {}
+@route("/api/owner/withdraw", "POST", keys=("assessor",))
+def _withdraw(call: Call) -> None:
+    withdraw(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
 
 
-def _freeze(call: Call) -> dict[str, Any]:
-    only(call.sent)
-    freeze(call.studio.store, call.who.id)
-    return {}
+@route("/api/owner/freeze", "POST")
+def _freeze(call: Call) -> None:
+    freeze(call.store, call.who.id)
 
 
-def _reveal(call: Call) -> dict[str, Any]:
-    only(call.sent, "anyway")
-    reveal(call.studio.store, call.who.id, call.sent.get("anyway") is True)
-    return {}
+@route("/api/owner/reveal", "POST", keys=("anyway",))
+def _reveal(call: Call) -> None:
+    reveal(call.store, call.who.id, call.sent.get("anyway") is True)
 
 
-def _ask_estimates(call: Call) -> dict[str, Any]:
-    only(call.sent)
-    ask_estimates(call.studio.store, call.who.id)
-    return {}
+@route("/api/owner/estimates", "POST")
+def _ask_estimates(call: Call) -> None:
+    ask_estimates(call.store, call.who.id)
 
 
-OWNER_ROUTES = [
-    route("/owner", _owner_page, roles=OWNERS),
-    route("/owner/live", _live, roles=OWNERS),
-    route("/api/owner/invite", _invite, "POST", OWNERS),
-    route("/api/owner/renew", _renew, "POST", OWNERS),
-    route("/api/owner/withdraw", _withdraw, "POST", OWNERS),
-    route("/api/owner/freeze", _freeze, "POST", OWNERS),
-    route("/api/owner/reveal", _reveal, "POST", OWNERS),
-    route("/api/owner/estimates", _ask_estimates, "POST", OWNERS),
-]
+@route("/owner/events")
+def _events(call: Call) -> Response:
+    number = call.page_number()
+    entries, total = trail(call.store, number, PAGE)
+    names = {assessor.id: assessor.name for assessor in assessors(call.store)}
+    rows = []
+    for entry in entries:
+        detail = dict(entry.detail)
+        if "of" in detail:  # the assessor whom it is about
+            detail = {"name": names.get(detail.pop("of"), "nobody"), **detail}
+        rows.append(entry._replace(detail=detail))
+    page = Page(rows, number, max(1, -(-total // PAGE)), total)
+    return staff_page(call, "events.html", page=page, names=names)
 
 
 _DOWNLOAD_TYPES = {
@@ -322,63 +277,35 @@ _DOWNLOAD_TYPES = {
 }
 
 
-def _events(call: Call) -> Response:
-    store, number = call.studio.store, page_number(call)
-    rows, total = trail(store, number, PAGE)
-    page = Page(rows, number, max(1, -(-total // PAGE)), total)
-    names = {entry.id: entry.name for entry in assessors(store)}
-    page = page._replace(rows=[_name_assessor(entry, names) for entry in rows])
-    return staff_page(call, "events.html", page=page, names=names)
-
-
-def _name_assessor(entry: TrailEntry, names: Mapping[int, str]) -> TrailEntry:
-    """Return an entry that names the assessor whom it is about."""
-    if "of" not in entry.detail:
-        return entry
-    details = {key: value for key, value in entry.detail.items() if key != "of"}
-    return entry._replace(detail={"name": names.get(entry.detail["of"], "nobody"), **details})
-
-
+@route("/owner/export/{format}")
 def _export(call: Call) -> Response:
     """Return a file, or a ZIP archive of several."""
-    name, store = call.path["format"], call.studio.store
-    if name != ALL and name not in list_formats(project(store).settings):
+    name, store = call.path["format"], call.store
+    if name != ALL and name not in list_formats(call.project.settings):
         raise NotThere("there is no such export")
-    check_revealed(call, "exports")
+    if call.project.state != REVEALED:
+        raise NotAllowed("exports name the systems: reveal them first")
     anonymous = call.query.get("names") == "no"
-    files = export_files(store, name, anonymous)
+    texts = export_files(store, name, anonymous)
     with store.write() as connection:
         record(connection, "export", call.who.id, format=name, names=not anonymous)
-    if len(files) == 1:
-        ((file, text),) = files
+    if len(texts) == 1:
+        ((file, text),) = texts
         kind = _DOWNLOAD_TYPES.get(file.rpartition(".")[2], "text/plain")
-        return _download(file.rpartition("/")[2], text.encode(), f"{kind}; charset=utf-8")
-    archive = f"{FORMATS[name].name if name != ALL else 'judged'}.zip"
-    return _download(archive, _zipped(files), "application/zip")
-
-
-def _zipped(files: list[tuple[str, str]]) -> bytes:
+        return download(file.rpartition("/")[2], text, f"{kind}; charset=utf-8")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files:
-            if name.startswith("/") or ".." in name.split("/"):  # systems name files of sets
+        for file, text in texts:
+            if file.startswith("/") or ".." in file.split("/"):  # systems name files of sets
                 raise InputError("the name of a system cannot be the name of a file")
-            archive.writestr(name, text)
-    return buffer.getvalue()
+            archive.writestr(file, text)
+    archive_name = f"{FORMATS[name].name if name != ALL else 'judged'}.zip"
+    return download(archive_name, buffer.getvalue(), "application/zip")
 
 
-def _download(name: str, content: bytes, kind: str) -> Response:
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=kind, headers=headers)
+# Static files. The style sheet is that of the report pages: colours, type and components are the
+# same.
 
-
-RECORD_ROUTES = [
-    route("/owner/events", _events, roles=OWNERS),
-    route("/owner/export/{format}", _export, roles=OWNERS),
-]
-
-
-# The style sheet is that of the report pages: colours, type and components are the same.
 FILES = {"style.css": "report/page/style.css", "studio.css": "studio/web/static/studio.css"} | {
     name: f"studio/web/static/{name}"
     for name in (
@@ -409,4 +336,4 @@ async def _static_file(request: Request) -> Response:
     return Response(data, media_type=_STATIC_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
-FILE_ROUTES = [Route("/static/{name}", _static_file)]
+ROUTES.append(Route("/static/{name}", _static_file))
