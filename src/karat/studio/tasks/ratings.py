@@ -21,8 +21,10 @@ from karat.evalset.judgements import Dimension
 from karat.settings import nearest
 from karat.studio.tasks.task import (
     AssignmentView,
-    CurrentAnswer,
     CurrentDecision,
+    Json,
+    JudgementRows,
+    Ratings,
     Task,
     answer_error,
     check_setting_names,
@@ -157,7 +159,7 @@ def _sized_scale(dimension: str, size: str) -> object:
     return {"dimension": dimension, "low": low, "high": high, "compares": compares}
 
 
-def rating_error(scale: Mapping[str, Any], value: object) -> str:
+def rating_error(scale: Json, value: object) -> str:
     """Return what is wrong with a value; "" if it is on the scale, a JSON object."""
     low, high, step = scale["low"], scale["high"], scale["step"]
     if not isinstance(value, bool) and isinstance(value, int | float) and low <= value <= high:
@@ -188,13 +190,13 @@ def make_scale(scale: object) -> AssessorScale:
     raise InputError(f"no scale {quoted(scale)}{suggestion}")
 
 
-def scale_dimension(scale: Mapping[str, Any]) -> Dimension:
+def scale_dimension(scale: Json) -> Dimension:
     """Return the dimension of a scale."""
     ends = float(scale["low"]), float(scale["high"])
     return Dimension(scale["dimension"], scale["better"], *ends, scale["guideline"])
 
 
-def scale_range(scale: Mapping[str, Any], values: Sequence[float]) -> float:
+def scale_range(scale: Json, values: Sequence[float]) -> float:
     """Return the range of values as a share of the scale."""
     return float((max(values) - min(values)) / (scale["high"] - scale["low"]))
 
@@ -204,7 +206,7 @@ class RatingTask(Task):
 
     name = "ratings"
 
-    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, options: Json) -> dict[str, Any]:
         """Return the scales in full; the option `scales` has names or objects."""
         check_setting_names(self.name, options, ("scales",))
         requested = options.get("scales") or ()
@@ -235,10 +237,10 @@ class RatingTask(Task):
         sized = [_sized_scale(dimension, size) for dimension in dimensions]
         return self.settings({"scales": [*sized, *names] or ["quality-7"]})
 
-    def scales(self, settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def scales(self, settings: Json) -> list[Json]:
         return list(settings.get("scales", ()))
 
-    def dimensions(self, settings: Mapping[str, Any]) -> list[Dimension]:
+    def dimensions(self, settings: Json) -> list[Dimension]:
         return [scale_dimension(scale) for scale in settings["scales"]]
 
     def find_error(self, value: object, view: AssignmentView) -> str:
@@ -265,13 +267,11 @@ class RatingTask(Task):
             for name in known_ratings
         )
 
-    def to_judgements(
-        self, value: Mapping[str, Any], outputs: Sequence[int]
-    ) -> list[tuple[int, str, Any]]:
+    def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return the value of each dimension."""
         return [(outputs[0], name, rating) for name, rating in value[self.name].items()]
 
-    def make_answer(self, ratings: Mapping[str, Any]) -> dict[str, Any]:
+    def make_answer(self, ratings: Json) -> dict[str, Any]:
         """Return an answer with a rating for each dimension."""
         return {self.name: dict(ratings)}
 
@@ -279,23 +279,16 @@ class RatingTask(Task):
         """Return how many ratings a complete answer has."""
         return len(view.settings["scales"])
 
-    def rate(
-        self, value: Mapping[str, Any], settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate(self, value: Json, settings: Json) -> Ratings:
         return [(name, float(rating)) for name, rating in value[self.name].items()]
 
-    def rate_decision(
-        self, decision: CurrentDecision, settings: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
+    def rate_decision(self, decision: CurrentDecision, settings: Json) -> Ratings:
         rating = decision.field("value")
         if not is_number(rating):
             raise decision.error("a number")
         return [(decision.about, float(rating))]
 
-    def votes(self, answer: CurrentAnswer) -> list[tuple[int | None, str, Any]]:
-        return [*self.to_judgements(answer.value, answer.outputs)]
-
-    def disagreement(self, settings: Mapping[str, Any], about: str, values: Sequence[Any]) -> float:
+    def disagreement(self, settings: Json, about: str, values: Sequence[Any]) -> float:
         scales = {scale["dimension"]: scale for scale in settings["scales"]}
         return scale_range(scales[about], values)
 
@@ -303,12 +296,7 @@ class RatingTask(Task):
         scales = [scale for scale in view.settings["scales"] if scale["dimension"] == about]
         return replace(view, settings={**view.settings, "scales": scales})
 
-    def vote_answer(
-        self, value: Mapping[str, Any], about: str, outputs: Sequence[int]
-    ) -> dict[str, Any]:
-        return {self.name: {about: value[self.name][about]}}
-
-    def answer_to_decision(self, answer: Mapping[str, Any], about: str) -> dict[str, Any]:
+    def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
         return {"value": answer[self.name][about]}
 
     def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
