@@ -389,8 +389,8 @@ def _read_design(connection: StoreConnection, items: _Items) -> Design:
     round, probability = np.zeros(n, np.int64), np.full(n, np.nan)
     rows = connection.rows("SELECT item, round, probability, reason FROM draw")
     if rows:
-        drawn = np.array([row[0] for row in rows], dtype=np.int64)
-        positions = np.searchsorted(items.ids, drawn)
+        item_ids = np.array([row[0] for row in rows], dtype=np.int64)
+        positions = np.searchsorted(items.ids, item_ids)
         round[positions] = [row[1] for row in rows]
         probabilities = [draw_probability(row[2], row[3]) for row in rows]
         probability[positions] = np.array(probabilities, np.float64)  # None becomes NaN
@@ -418,9 +418,9 @@ def _mean_labels(
     )
     labels = [
         (output, value * scale.sign)
-        for task, shown, text in rows
+        for task, outputs_text, text in rows
         for output, dimension, value in TASKS[task].to_judgements(
-            json.loads(text), json.loads(shown)
+            json.loads(text), json.loads(outputs_text)
         )
         if about in (dimension, None) and not isinstance(value, dict)
     ]

@@ -150,8 +150,8 @@ def segment(store: Store, id: int) -> SegmentView:
             for nugget, texts, dropped in nuggets
         },
         [
-            JudgementView(pseudonym(who), json.loads(value), json.loads(shown), ms / 1000, time)
-            for who, value, shown, ms, time in judgements
+            JudgementView(pseudonym(who), json.loads(value), json.loads(ids), ms / 1000, time)
+            for who, value, ids, ms, time in judgements
         ],
         [(output, about, json.loads(value)) for output, about, value in decisions],
         *neighbours,

@@ -438,8 +438,8 @@ def _find_wrong_decisions(connection: StoreConnection, settings: ProjectSettings
         try:
             if task.decides_outputs and decision.output is None:
                 raise InputError(f"adjudication {decision.id}: no output, expected one")
-            shown = [] if decision.output is None else [decision.output]
-            view = _make_view(connection, settings, decision.task, item, shown)
+            ids = [] if decision.output is None else [decision.output]
+            view = _make_view(connection, settings, decision.task, item, ids)
             outputs = connection.column("SELECT id FROM output WHERE item = ?", item)
             task.check_decision(decision, view, outputs)
         except (InputError, OverflowError) as error:

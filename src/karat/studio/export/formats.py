@@ -193,8 +193,10 @@ def make_labels(contents: Contents) -> list[OutputLabel]:
 
 def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
     rated_dimensions = {scale["dimension"] for scale in contents.project.settings.rating_scales}
-    for (id, dimension), (people, decided) in _votes(rated_values(contents)).items():
-        label, basis = (decided[0], ADJUDICATED) if decided else (sum(people) / len(people), MEAN)
+    for (id, dimension), (people, adjudicated) in _votes(rated_values(contents)).items():
+        label, basis = (
+            (adjudicated[0], ADJUDICATED) if adjudicated else (sum(people) / len(people), MEAN)
+        )
         task = RATINGS if dimension in rated_dimensions else SPANS
         location = contents.segment(id), contents.outputs[id].system, "", str(id)
         yield OutputLabel(task.name, *location, dimension, label, basis, tuple(people))
@@ -206,8 +208,8 @@ def _votes(
     """Return the values of people and the adjudicated ones by output and dimension or nugget."""
     votes: dict[tuple[int, str], tuple[list[float], list[float]]] = {}
     for row in values:
-        people, decided = votes.setdefault((row.output, row.dimension), ([], []))
-        (decided if row.kind == ADJUDICATED else people).append(row.value)
+        people, adjudicated = votes.setdefault((row.output, row.dimension), ([], []))
+        (adjudicated if row.kind == ADJUDICATED else people).append(row.value)
     return votes
 
 

@@ -131,8 +131,8 @@ def pair_labels(contents: Contents) -> list[PairLabel]:
         if pair in decided_shares:
             label = decided_shares[pair], ADJUDICATED
         else:
-            (share, count), *others = Counter(shares).most_common()
-            is_tie = bool(others) and others[0][1] == count
+            (share, count), *runners_up = Counter(shares).most_common()
+            is_tie = bool(runners_up) and runners_up[0][1] == count
             label = (0.5, TIE) if is_tie else (share, MAJORITY)
         labels.append(PairLabel(*pair, *label, tuple(shares)))
     return labels

@@ -400,6 +400,6 @@ def _check_decision_form(decision: Adjudication) -> None:
     for name in ("task", "about"):
         if error := text_error(name, getattr(decision, name), 500):
             raise InputError(error)
-    seen = decision.seen_judgements
-    if len(seen) > MAX_SEEN or not all(map(is_integer, seen)):
+    ids = decision.seen_judgements
+    if len(ids) > MAX_SEEN or not all(map(is_integer, ids)):
         raise InputError(f"seen: expected at most {MAX_SEEN:,} numbers of judgements")
