@@ -194,9 +194,8 @@ def make_labels(contents: Contents) -> list[OutputLabel]:
 def _rating_labels(contents: Contents) -> Iterator[OutputLabel]:
     rated_dimensions = {scale["dimension"] for scale in contents.project.settings.rating_scales}
     for (id, dimension), (people, adjudicated) in _votes(rated_values(contents)).items():
-        label, basis = (
-            (adjudicated[0], ADJUDICATED) if adjudicated else (sum(people) / len(people), MEAN)
-        )
+        label = adjudicated[0] if adjudicated else sum(people) / len(people)
+        basis = ADJUDICATED if adjudicated else MEAN
         task = RATINGS if dimension in rated_dimensions else SPANS
         location = contents.segment(id), contents.outputs[id].system, "", str(id)
         yield OutputLabel(task.name, *location, dimension, label, basis, tuple(people))
