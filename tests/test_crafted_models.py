@@ -8,6 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from crafted_models import WRONG_FIELDS, is_well, read_model, run, write_model
+from oracles.toy_content import toy_content
 
 import karat as kt
 from karat.paraphrase.table.moses import read_moses
@@ -16,8 +18,6 @@ from karat.realize.model import train_realizer
 from karat.realize.ordering import labelling
 from karat.realize.ordering import training as ordering_training
 from karat.realize.treebank import read_treebank
-from crafted_models import WRONG_FIELDS, is_well, read_model, run, write_model
-from oracles.toy_content import toy_content
 
 CRAFTED = Path(__file__).parent / "crafted_models.py"
 MOSES = """hello , ||| bonjour , ||| 0.6 0.4 0.9 0.5 ||| 0-0 1-1 ||| 15 10 9

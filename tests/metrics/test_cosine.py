@@ -14,14 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import karat as kt
-from karat.errors import InputError, MissingExtra
-from karat.metrics.base import Metric
-from karat.metrics.embedding import loading, vectors
-from karat.metrics.embedding.embedder import Embedded
-from karat.metrics.embedding.vectors import Vectors, cosines
-from karat.metrics.names import parse
 from oracles.letter_embeddings import Letters
 from oracles.tiny_embeddings import (
     VECTORS,
@@ -30,6 +22,14 @@ from oracles.tiny_embeddings import (
     write_model2vec,
     write_onnx,
 )
+
+import karat as kt
+from karat.errors import InputError, MissingExtra
+from karat.metrics.base import Metric
+from karat.metrics.embedding import loading, vectors
+from karat.metrics.embedding.embedder import Embedded
+from karat.metrics.embedding.vectors import Vectors, cosines
+from karat.metrics.names import parse
 
 TEXTS = ["cat", "cat dog", "sat sat not", "dog cat sat", "not", "dog dog cat cat cat"]
 

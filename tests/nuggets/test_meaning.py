@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from nuggets.nugget_world import pooled, world
+from oracles.letter_embeddings import Letters, letter_cosine
+from oracles.tiny_embeddings import write_model2vec
 
 import karat as kt
 from karat.errors import InputError
@@ -27,8 +29,6 @@ from karat.nuggets.guess.words import sentences
 from karat.nuggets.sets.keys import Nugget, Question, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.nuggets.sets.runs import Response, make_run
-from oracles.letter_embeddings import Letters, letter_cosine
-from oracles.tiny_embeddings import write_model2vec
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from oracles.tiny_embeddings import write_model2vec
 
 import karat as kt
 from karat import registry
@@ -23,7 +24,6 @@ from karat.paraphrase.pem.metric_features import as_features
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.pem.training import train_pem
 from karat.paraphrase.train.staged import Pivot
-from oracles.tiny_embeddings import write_model2vec
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house."]
 OUT = ["I would like to purchase a new automobile.", "Please help.", "She has a big house."]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles.tiny_embeddings import write_model2vec
 
 import karat as kt
 from karat.paraphrase.align.aligner import Aligner
@@ -19,7 +20,6 @@ from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot
 from karat.text.recipe import Recipe
-from oracles.tiny_embeddings import write_model2vec
 
 PAIRS = """\
 I want to buy a car\tje veux acheter une voiture
