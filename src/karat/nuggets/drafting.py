@@ -359,7 +359,7 @@ class DraftTask:
 
 def _rows(interview: Interview) -> Iterator[DraftRow]:
     for question, (facts, *_) in interview.answers.items():
-        for number, fact in enumerate(facts.kept, 1):
+        for number, fact in enumerate(facts.accepted, 1):
             importance = "vital" if fact.vital else "okay"
             fields = importance, fact.text, fact.document + 1, fact.quote
             yield DraftRow(question, str(number), *fields)
