@@ -95,7 +95,7 @@ from karat.metrics.base import Score as Score
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.cosine import Cosine as Cosine
 from karat.metrics.given import ExternalScores as ExternalScores
-from karat.metrics.given import given as given
+from karat.metrics.given import external_scores as external_scores
 from karat.metrics.gtm import GTM as GTM
 from karat.metrics.names import list_metrics as list_metrics
 from karat.metrics.names import metric as metric

@@ -133,6 +133,21 @@ class Result:
         return f"<{type(self).__name__}: {rows}; .rows, .to_pandas(), .document()>"
 
 
+class SignedResult(Result):
+    """A result with the signatures of its metrics, models and data by name."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def signatures(self) -> Mapping[str, str]:
+            """The full signature of each metric or model, and of the data."""
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics and of the data, a line each."""
+        return "\n".join(self.signatures.values())
+
+
 class LazyRows(Sequence[T]):
     """Rows that are created on access, from several parts in sequence.
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 from scipy.optimize import minimize
 
-from karat.arithmetic import sigmoid
+from karat.arithmetic import logit, sigmoid
 from karat.errors import InputError
 from karat.nuggets.prediction import likeness as likenesses
 from karat.nuggets.prediction.calibrated import (
@@ -23,7 +23,6 @@ from karat.nuggets.prediction.calibrated import (
     cross_validate,
     fit_calibrated,
     fit_logistic,
-    logit,
 )
 from karat.nuggets.prediction.evidence import NAMES, evidence
 from karat.nuggets.prediction.likeness import Likeness

@@ -191,7 +191,7 @@ def test_a_question_without_a_response_is_judged_where_others_are() -> None:
     assert not found.judged[3, :2].any()
     assert np.isnan(found.values).sum() == 8 * 12
     sample = sample_of_questions(found, question_judges(found, ["words"]))
-    assert sample.every[3, :2, 0].tolist() == [0, 0]
+    assert sample.all_values[3, :2, 0].tolist() == [0, 0]
     assert sample.present.all()
 
 

@@ -387,7 +387,7 @@ def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> st
     size = len(differences[0])
     names = [f"new{n}" for n in range(systems)]
     metrics = [
-        kt.given(f"m{n}", {"base": [0.0] * size, **{name: list(own) for name in names}})
+        kt.external_scores(f"m{n}", {"base": [0.0] * size, **{name: list(own) for name in names}})
         for n, own in enumerate(differences)
     ]
     texts = {name: ["x"] * size for name in ("base", *names)}
@@ -482,7 +482,7 @@ COMPARED += [
 def scored(*values: float) -> str:
     """What is said of the scores of systems A, B, …"""
     systems = {name: [value] for name, value in zip("ABCD", values, strict=False)}
-    found = kt.score({name: ["x"] for name in systems}, ["x"], kt.given("m", systems))
+    found = kt.score({name: ["x"] for name in systems}, ["x"], kt.external_scores("m", systems))
     return found.summary
 
 

@@ -157,7 +157,7 @@ def sample_of_questions(
         unit=UNIT,
         y=y,
         x=np.where(has_label[:, :, None], judge_values, 0.0),
-        every=judge_values,
+        all_values=judge_values,
         present=np.ones(y.shape, np.bool_),
         judges=tuple(judge.name for judge in judges),
         design=design,
@@ -461,7 +461,7 @@ def _scores(scores: QuestionScores) -> dict[str, object]:
 def _with_estimates(sample: Sample, guessed: NuggeteerIntervals) -> Sample | None:
     """Return the sample of the other runs; None if none of them has enough labels."""
     is_estimated = np.array([tag not in guessed.ends for tag in sample.systems])
-    enough = (sample.known.sum(axis=1) >= MIN_LABELS) & is_estimated
+    enough = (sample.is_labelled.sum(axis=1) >= MIN_LABELS) & is_estimated
     return sample.select(np.flatnonzero(is_estimated)) if enough.any() else None
 
 

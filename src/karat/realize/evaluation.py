@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat import __version__
+from karat.api import compare
 from karat.arrays import np
-from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.realize.completion import Fillings, RealizedContent, to_treebank

@@ -398,11 +398,14 @@ def regions_chart(recommendation: Recommendation) -> Regions:
         up = region.n_low - 0.5, region.n_high + 0.5
         areas.append(
             Area(
-                across, up, f"{placed_region.task}, {placed_region.guideline}", placed_region.asked
+                across,
+                up,
+                f"{placed_region.task}, {placed_region.guideline}",
+                placed_region.is_requested,
             )
         )
         spots += [
-            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.asked)
+            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.is_requested)
             for cell in placed_region.best
         ]
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}
