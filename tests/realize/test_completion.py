@@ -365,7 +365,7 @@ def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_p
     slots = json.loads("".join(render_json(document)))["slots"]
     assert [(row["filling"], row["chosen"]) for row in slots] == [("", True), ("nothing", False)]
     (table,) = [one for one in document.blocks if one.title == "Words inserted"]
-    assert [row["said"] for row in table.rows] == ["nothing", "nothing"]
+    assert [table.column("said").cell(row) for row in table.rows] == ["nothing", "nothing"]
 
 
 def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_evaluation_has_all_that_the_model_can_be_given(model: RealizerModel, fo
     assert [row.inputs for row in found.rows] == ["all", *["all, content words"] * 3, *lemmas]
     assert [row.inputs for row in kt.evaluate_realizer(model, bank, "lemmas").rows] == lemmas
     table = found.document("").blocks[1]
-    assert [row["forms"] is None for row in table.rows] == [True] * 4 + [False] * 6
+    assert [row.forms is None for row in table.rows] == [True] * 4 + [False] * 6
     lines = render_text(found.document(""), width=70).splitlines()
     # However many parts the table is cut into, each tells the inputs.
     parts = sum(line.startswith("  Model ") for line in lines)
