@@ -25,7 +25,7 @@ from tables import write_table
 
 from karat.arrow.jobs import JobFailure, as_engine, work_of
 from karat.arrow.statistics import Statistics
-from karat.arrow.table_scores import plan_job
+from karat.arrow.table_scores import open_table, plan_job
 from karat.metrics.names import metric
 
 PACKAGES = {"local": "karat", "dask": "distributed", "spark": "pyspark", "ray": "ray"}
@@ -66,7 +66,9 @@ def measure(name: str, small: Path, table: Path) -> tuple[float, float, float, s
     with as_engine(name, options).running(100) as runner:
         for table_path in (small, table):
             started, began = tree_time(), time.perf_counter()
-            job, pieces = plan_job(table_path, [metric(m) for m in METRICS], _COLUMNS, None, False)
+            job, pieces = plan_job(
+                open_table(table_path, _COLUMNS), [metric(m) for m in METRICS], None, False
+            )
             total = Statistics([metric(m) for m in METRICS])
             for _, piece_stats in runner.run(work_of(job), pieces):
                 if isinstance(piece_stats, JobFailure):

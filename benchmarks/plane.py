@@ -24,7 +24,7 @@ SAMPLE = 2  # resamples that the loop is timed on
 def _karat() -> float:
     """Processor time of the whole plane, texts and judgements in memory, on one thread."""
     from karat.evalset.loading import load_evalset
-    from karat.meta.plane import fit_plane, judged
+    from karat.meta.plane import fit_plane, plane_data
     from karat.meta.scores import score_evalset
     from karat.metrics.ngram import AEv
 
@@ -32,7 +32,7 @@ def _karat() -> float:
     start = time.process_time()
     metric = AEv()
     scored = score_evalset(evalset, metric, threads=1)
-    fit_plane(judged(scored, metric, "fluency"), "fluency", resamples=RESAMPLES, permutations=0)
+    fit_plane(plane_data(scored, metric, "fluency"), "fluency", resamples=RESAMPLES, permutations=0)
     return time.process_time() - start
 
 

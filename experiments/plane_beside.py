@@ -79,7 +79,7 @@ def beside_rows(fit: Fit, resamples: int) -> Iterator[list[str]]:
     for plane in study.fits:
         cells = dict.fromkeys(c for c in (plane.maximum, BLEU_CELL, ROUGE_CELL) if c)
         rows = [(str(cell), "1", plane.row(cell)) for cell in cells]
-        metric_rows = [(row.metric, row.references, row) for row in plane.beside]
+        metric_rows = [(row.metric, row.references, row) for row in plane.compared]
         for name, references, row in (*rows, *metric_rows):
             ends = f"{percent(row.low)} to {percent(row.high)}"
             numbers = [f"{row.r:.2f}", percent(row.r2), ends, percent(row.q2)]

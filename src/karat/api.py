@@ -1,4 +1,4 @@
-"""`karat.score` and `karat.compare`: texts, evaluation sets and tables, each taken to its function.
+"""`karat.score` and `karat.compare`: of texts, evaluation sets and tables.
 
 A table is a data frame, anything that speaks Arrow, a list of dictionaries, or a file of a table.
 """
@@ -7,29 +7,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
-from karat import comparison, scoring
-from karat.comparison import Comparison
+from karat.comparison import BaselineTest, Comparison, compare_statistics, find_examples
 from karat.errors import InputError, quoted
 from karat.evalset.aligned_texts import AlignedTexts
 from karat.evalset.sets import EvalSet
-from karat.metrics.base import Metric
+from karat.metrics.base import check_form
 from karat.progress import Progress, progress_callback, silent
-from karat.scoring import Scoring, Systems
+from karat.scoring import (
+    Keep,
+    Metrics,
+    Resampling,
+    Scoring,
+    Systems,
+    compute_statistics,
+    document_scores,
+    interval_fields,
+    make_inputs,
+    resolve_level,
+    score_statistics,
+    segment_documents,
+    text_lookup,
+)
+from karat.settings import check_count, check_trials
 from karat.stats.resampling import SEED
-from karat.text.references import GivenReferences
+from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 
 Columns = str | Sequence[str] | None
-Named = dict[str, Any]
-"""The columns that were named, by their role."""
 
 
 def score(
     systems: Systems | EvalSet | str | Any,
     references: GivenReferences | None = None,
-    metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
+    metrics: Metrics = ("bleu",),
     *,
     candidate: Columns = None,
     reference: Columns = None,
@@ -73,27 +86,48 @@ def score(
         progress: True shows a progress bar; a function is called with the progress.
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
     """
-    settings: dict[str, Any] = {"resamples": resamples, "seed": seed, "buckets": buckets}
-    segments = scoring.resolve_level(level, segments, resamples) == "segment"
-    settings |= {"segments": segments, "threads": threads, "signature": signature}
+    segments = resolve_level(level, segments, resamples) == "segment"
     systems, references = _with_references(systems, references)
-    columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
-    table = _table(systems, references, columns, skip_missing, level)
+    columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
-        if table is None:
-            return scoring.score(
-                systems, references, metrics, progress=report, level=level, **settings
-            )
-        from karat.arrow.table_scores import score_table
+        if is_table(systems, references, columns, skip_missing):
+            from karat.arrow.table_scores import score_table
 
-        columns["skip_missing"] = skip_missing
-        return score_table(table, metrics, progress=report, **columns, **settings)
+            if level == "document":
+                raise InputError(
+                    "a table has no documents: level document is for sets and load_texts"
+                )
+            return score_table(
+                systems,
+                metrics,
+                **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
+                resamples=resamples,
+                seed=seed,
+                segments=segments,
+                progress=report,
+                signature=signature,
+            )
+        inputs = make_inputs(systems, references, metrics, threads, report)
+        check_trials("resamples", resamples, 0)
+        check_form(signature)
+        resampling = Resampling.plan(resamples, seed, inputs, buckets)
+        documents = segment_documents(inputs.systems) if level == "document" else None
+        keep = Keep(resamples > 0 or documents is not None, segments, resampling.buckets)
+        stats = compute_statistics(inputs, keep, threads, report, interval_fields(*resampling))
+        n_references = inputs.references.number
+        scoring = score_statistics(stats, n_references, resampling, signature, report)
+    if documents is not None:
+        return replace(scoring, documents=document_scores(stats, documents, n_references))
+    if not segments:
+        return scoring
+    ids = next(iter(inputs.systems.values())).ids
+    return replace(scoring, texts=text_lookup(inputs.systems, inputs.references), ids=ids)
 
 
 def compare(
     systems: Mapping[str, Texts] | EvalSet | str | Any,
     references: GivenReferences | None = None,
-    metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
+    metrics: Metrics = ("bleu",),
     *,
     candidate: Columns = None,
     reference: Columns = None,
@@ -131,20 +165,38 @@ def compare(
         signature: `karat`, or `sacrebleu` for signatures of BLEU, chrF and TER in sacreBLEU's form.
         examples: number of segments to keep where each system differs most from the baseline.
     """
-    settings: dict[str, Any] = {"baseline": baseline, "test": test, "trials": trials, "seed": seed}
-    settings |= {"resamples": resamples, "buckets": buckets, "threads": threads}
-    settings |= {"signature": signature, "examples": examples}
     systems, references = _with_references(systems, references)
-    columns: Named = {"candidate": candidate, "reference": reference, "by": by, "id": id}
-    table = _table(systems, references, columns, skip_missing)
+    columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
-        if table is None:
-            return comparison.compare(systems, references, metrics, progress=report, **settings)
-        from karat.arrow.table_scores import compare_table
+        if is_table(systems, references, columns, skip_missing):
+            from karat.arrow.table_scores import compare_table
 
-        return compare_table(
-            table, metrics, skip_missing=skip_missing, progress=report, **columns, **settings
+            return compare_table(
+                systems,
+                metrics,
+                **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
+                baseline=baseline,
+                test=test,
+                trials=trials,
+                resamples=resamples,
+                seed=seed,
+                progress=report,
+                signature=signature,
+                examples=examples,
+            )
+        inputs = make_inputs(systems, references, metrics, threads, report)
+        planned = BaselineTest.plan(baseline, list(inputs.systems), test, trials, resamples)
+        check_form(signature)
+        check_count("examples", examples)
+        resampling = Resampling.plan(planned.resamples, seed, inputs, buckets)
+        keep = Keep(rows=True, segment_scores=True, buckets=resampling.buckets)
+        stats = compute_statistics(inputs, keep, threads, report, planned.fields(resampling))
+        comparison = compare_statistics(
+            stats, inputs.references.number, planned, resampling, signature, report
         )
+    texts = text_lookup(inputs.systems, inputs.references)
+    shown = find_examples(comparison, texts, examples)
+    return replace(comparison, segments=inputs.segments.count, examples=shown)
 
 
 def _with_references(systems: Any, references: Any) -> tuple[Any, Any]:
@@ -156,38 +208,35 @@ def _with_references(systems: Any, references: Any) -> tuple[Any, Any]:
     return systems.segments(), systems.references
 
 
-def _table(
-    source: Any, references: Any, columns: Named, skip_missing: bool, level: str = "system"
-) -> Any:
-    """Return a table in memory, or the files of one; None for texts and evaluation sets."""
-    column_names = [name for name, column in columns.items() if column is not None]
-    column_names += ["skip_missing"] if skip_missing else []
-    if not column_names and _are_texts(source):  # the usual case, for which nothing more is loaded
-        return None
+def is_table(
+    source: Any, references: Any, columns: Mapping[str, Columns], skip_missing: bool
+) -> bool:
+    """Return whether this is a table in memory or the files of one, not texts or a set."""
+    table_settings = [
+        f"{name}= names a column of a table" for name in columns if columns[name] is not None
+    ]
+    table_settings += ["skip_missing= is for tables"] if skip_missing else []
+    if not table_settings and (isinstance(references, References) or _are_texts(source)):
+        return False  # the usual case, for which nothing more is loaded
     from karat.arrow.frames import as_frame
 
-    table: Any = as_frame(source)
-    if table is None and references is None:
-        table = source if _is_file(source, bool(column_names)) else None
-    if table is None:
-        _reject_tables_by_name(source)
-        if column_names:
-            use = (
-                "is for tables"
-                if column_names[0] == "skip_missing"
-                else "names a column of a table"
-            )
-            problem = f"{column_names[0]}= {use}, and systems is {type(source).__name__}"
+    is_file = references is None and _is_file(source, bool(table_settings))
+    if as_frame(source) is None and not is_file:
+        for name, part in source.items() if isinstance(source, Mapping) else ():
+            if as_frame(part) is not None:  # such as the splits of a data set
+                key = f"systems[{quoted(name)}]"
+                problem = f"{key} is a table: expected one table, or texts by system"
+                raise InputError(f"{problem}; choose one, as in score({key}, …)")
+        if table_settings:
+            problem = f"{table_settings[0]}, and systems is {type(source).__name__}"
             raise InputError(
                 f"{problem}: give a data frame, a list of dictionaries or a table's file"
             )
-        return None
-    if level == "document":
-        raise InputError("a table has no documents: level document is for sets and load_texts")
+        return False
     if references is not None:
         problem = "a table has its references in a column: leave references out"
         raise InputError(f"{problem}, and name the column with reference=")
-    return table
+    return True
 
 
 def _are_texts(value: Any) -> bool:
@@ -201,14 +250,11 @@ def _are_texts(value: Any) -> bool:
 def _is_file(value: Any, has_columns: bool) -> bool:
     """Return whether this names the files of a table; columns are `has_columns` of nothing else."""
     if isinstance(value, Mapping) and value:
-        return all(
-            isinstance(path, str | os.PathLike) and _is_file(path, has_columns)
-            for path in value.values()
-        )
+        paths = [path for path in value.values() if isinstance(path, str | os.PathLike)]
+        return len(paths) == len(value) and all(_is_file(path, has_columns) for path in paths)
     if isinstance(value, list | tuple) and value:
-        return all(isinstance(file, os.PathLike) for file in value) and _is_file(
-            value[0], has_columns
-        )
+        is_path = all(isinstance(file, os.PathLike) for file in value)
+        return is_path and _is_file(value[0], has_columns)
     if not isinstance(value, str | os.PathLike):
         return False
     from karat.arrow.pieces import format_of
@@ -218,33 +264,20 @@ def _is_file(value: Any, has_columns: bool) -> bool:
     return has_columns or (format_of(path) is not None and not evalset_advice(path))
 
 
-def _reject_tables_by_name(value: Any) -> None:
-    """Refuse tables by name, such as the splits of a data set."""
-    from karat.arrow.frames import as_frame
-
-    for name, part in value.items() if isinstance(value, Mapping) else ():
-        if as_frame(part) is not None:
-            problem = f"systems[{quoted(name)}] is a table: expected one table, or texts by system"
-            raise InputError(f"{problem}; choose one, as in score(systems[{quoted(name)}], …)")
-
-
-Metrics: TypeAlias = Sequence[str | Metric] | str | Metric
-
-
 class KaratAccessor:
     """Scores of a data frame's rows and systems; columns are named as for `karat.score`."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def score(self, metrics: Metrics = ("bleu",), **how: Any) -> Scoring:
+    def score(self, metrics: Metrics = ("bleu",), **settings: Any) -> Scoring:
         """Score the systems of the frame, as `karat.score` does."""
-        return score(self._frame, metrics=metrics, **how)
+        return score(self._frame, metrics=metrics, **settings)
 
-    def compare(self, metrics: Metrics = ("bleu",), **how: Any) -> Comparison:
+    def compare(self, metrics: Metrics = ("bleu",), **settings: Any) -> Comparison:
         """Compare the systems of the frame, as `karat.compare` does."""
-        return compare(self._frame, metrics=metrics, **how)
+        return compare(self._frame, metrics=metrics, **settings)
 
-    def segments(self, metrics: Metrics = ("bleu",), **how: Any) -> Any:
+    def segments(self, metrics: Metrics = ("bleu",), **settings: Any) -> Any:
         """Return the frame with a column for the scores of its rows by each metric."""
-        return score(self._frame, metrics=metrics, segments=True, **how).join()
+        return score(self._frame, metrics=metrics, segments=True, **settings).join()

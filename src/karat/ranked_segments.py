@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,23 +10,8 @@ from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.results import Result
+from karat.scoring import SegmentText, TextLookup
 from karat.stats.significance import ahead
-from karat.text.references import References
-from karat.text.segments import Segments
-
-
-class SegmentText(NamedTuple):
-    """The texts of one segment of a system, and its id if it has one."""
-
-    candidate: str
-    references: tuple[str, ...]
-    id: str | None = None
-
-
-Places = Mapping[str, Sequence[int]]
-"""Segment indices by system."""
-TextLookup = Callable[[Places], Mapping[tuple[str, int], SegmentText]]
-"""Look up the texts of segments by system and index, all at once."""
 
 
 class RankedSegment(NamedTuple):
@@ -56,24 +41,6 @@ class RankedSegments(Result):
     def signature(self) -> str:
         """The signatures of all metrics, a line each."""
         return "\n".join(self.signatures.values())
-
-
-def text_lookup(systems: Mapping[str, Segments], references: References) -> TextLookup:
-    """Return a function that looks up the texts of aligned segments."""
-
-    def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
-        texts = {}
-        for system, indices in places.items():
-            ids = systems[system].ids
-            both = zip(
-                indices, systems[system].strings(indices), references.strings(indices), strict=True
-            )
-            for place, candidate, refs in both:
-                id = None if ids is None else ids[place]
-                texts[system, place] = SegmentText(candidate, tuple(refs), id)
-        return texts
-
-    return look_up
 
 
 def rank_segments(
@@ -111,13 +78,16 @@ def rank_segments(
         for rank, place in enumerate(chosen[extreme, system].tolist(), 1)
         if (system, place) in texts_by_segment  # not in a table that can be read only once
     ]
-    return RankedSegments(
-        tuple(rows),
-        by,
-        {str(m): m.signature(references) for m in metrics},
-        _ranking_notes(metric, by),
-        {"by": str(by), "worst": worst, "best": best, "metrics": tuple(map(str, metrics))},
-    )
+    better, lowest = ("higher", "lowest") if by.sign > 0 else ("lower", "highest")
+    notes = [
+        f"Ranked by {by}, where {better} is better: the worst segments have the {lowest} scores; "
+        "of equal scores the first in the text comes first."
+    ]
+    if metric != by:
+        notes.append(f"{metric} scores single segments as {by}.")
+    settings = {"by": str(by), "worst": worst, "best": best, "metrics": tuple(map(str, metrics))}
+    signatures = {str(m): m.signature(references) for m in metrics}
+    return RankedSegments(tuple(rows), by, signatures, tuple(notes), settings)
 
 
 def _order_lowest_first(values: Floats) -> Ints:
@@ -128,16 +98,3 @@ def _order_lowest_first(values: Floats) -> Ints:
     levels[order[1:]] = np.cumsum(steps)
     order_by_level: Ints = np.argsort(levels, kind="stable")
     return order_by_level
-
-
-def _ranking_notes(metric: Metric, by: Metric) -> tuple[str, ...]:
-    better = "higher" if by.sign > 0 else "lower"
-    worst = "lowest" if by.sign > 0 else "highest"
-    ranking = (
-        f"Ranked by {by}, where {better} is better: the worst segments have the {worst} scores"
-    )
-    segment_form_note = f"{metric} scores single segments as {by}." if metric != by else ""
-    return (
-        f"{ranking}; of equal scores the first in the text comes first.",
-        *filter(None, [segment_form_note]),
-    )

@@ -74,22 +74,22 @@ class Registry(Generic[T]):
         self._first = tuple(entries)
         self._folded, self._check = folded, check
 
-    def known(self) -> dict[str, T | str]:
+    def entries(self) -> dict[str, T | str]:
         """Return the entries of Karat, its apps and this program: no entry point is read."""
         built_in = {name: self._entries[name] for name in self._first}
         # Ours always win. What was loaded keeps the place of its declaration.
         return {**built_in, **declared(self.kind), **self._entries}
 
-    def check_new(self, name: str, value: T) -> None:
-        """Refuse a name that stands for something else, and what is no such thing."""
-        registered = self.known().get(self.name(name) or name, value)
-        if registered is not value:
+    def add(self, name: str, value: T) -> None:
+        """Add an entry of this program, if its name is free and its value of the right kind."""
+        if self.entries().get(self.name(name) or name, value) is not value:
             raise InputError(f"{self.kind}: {name} is registered already: choose another name")
         self._check(name, value)
+        declared(self.kind)[name] = value
 
     def names(self) -> list[str]:
         """Return all names, those of installed packages last."""
-        return list({**self.known(), **_entry_points(self.kind)})
+        return list({**self.entries(), **_entry_points(self.kind)})
 
     def usable(self, broken: list[str] | None = None) -> Iterator[tuple[str, T]]:
         """Yield all that can be loaded, by name; sentences about the rest are left in `broken`.
@@ -97,22 +97,20 @@ class Registry(Generic[T]):
         Entry points are read when all others were looked at.
         """
         seen_names: set[str] = set()
-        for names in (self.known, self.names):
+        for names in (self.entries, self.names):
             for name in [name for name in names() if name not in seen_names]:
                 seen_names.add(name)
                 try:
-                    value = self[name]
+                    yield name, self[name]
                 except InputError as error:  # another package's; the others can still be used
                     if broken is not None:
                         broken.append(str(error))
-                else:
-                    yield name, value
 
     def name(self, written: str) -> str | None:
         """Return the name as it is registered for what was written; None if there is none."""
         if not isinstance(written, str):
             return None
-        for names in (self.known, lambda: _entry_points(self.kind)):
+        for names in (self.entries, lambda: _entry_points(self.kind)):
             match = {self._folded(name): name for name in names()}.get(self._folded(written))
             if match is not None:
                 return match
@@ -123,7 +121,7 @@ class Registry(Generic[T]):
         name = self.name(written)
         if name is None:
             return None
-        value = self.known().get(name)
+        value = self.entries().get(name)
         if value is None:
             self._entries[name] = value = self._plugin(name)
         elif isinstance(value, str):
@@ -225,8 +223,7 @@ def register(value: T, kind: str | None = None, name: str | None = None) -> T:
     name = name or getattr(value, "name", None) or getattr(value, "__name__", None)
     if not (isinstance(kind, str) and isinstance(name, str)):
         raise InputError(f"{quoted(value)} cannot be registered: give its kind and its name")
-    registry_of(kind).check_new(name, value)
-    declared(kind)[name] = value
+    registry_of(kind).add(name, value)
     return value
 
 

@@ -1,9 +1,9 @@
-"""Scoring: any number of systems by any number of metrics in one pass over the text."""
+"""Scoring: from texts to statistics in one pass, and from statistics to scores and intervals."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -12,12 +12,12 @@ from karat.arithmetic import ExactRows, exact_sums, joined_sums, partial_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
-from karat.metrics.base import Metric, Score, check_form
+from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import check_seed, check_trials
+from karat.settings import check_seed
 from karat.stats.buckets import (
     CellSums,
     bucket_of_rows,
@@ -26,7 +26,7 @@ from karat.stats.buckets import (
     resolve_buckets,
     sum_cells,
 )
-from karat.stats.resampling import SEED, bootstrap_tables, interval
+from karat.stats.resampling import bootstrap_tables, interval
 from karat.stats.significance import ahead
 from karat.text.references import (
     GivenReferences,
@@ -38,11 +38,16 @@ from karat.text.references import (
 from karat.text.segments import Segments, Strings, Texts, as_segments
 
 if TYPE_CHECKING:
-    from karat.ranked_segments import RankedSegments, TextLookup
-
+    from karat.ranked_segments import RankedSegments
 
 Systems: TypeAlias = "Mapping[str, Texts] | Texts"
 """Systems by name; or the candidates of one, which is then called `candidate`."""
+Metrics: TypeAlias = "Sequence[str | Metric] | str | Metric"
+"""Metrics, or their names; one or several."""
+StatsKey: TypeAlias = "tuple[str, Metric]"
+"""A system and a metric."""
+
+# ------------------------------------------------------------------------------------ inputs
 
 
 class TextInputs(NamedTuple):
@@ -53,16 +58,11 @@ class TextInputs(NamedTuple):
     metrics: Sequence[Metric]
     segments: SegmentNames
 
-    @property
-    def outputs(self) -> int:
-        """The number of outputs of all systems."""
-        return len(self.systems) * self.segments.count
-
 
 def make_inputs(
     systems: Systems | EvalSet | str,
     references: GivenReferences | None,
-    metrics: Sequence[str | Metric] | str | Metric,
+    metrics: Metrics,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> TextInputs:
@@ -78,12 +78,12 @@ def make_inputs(
         if references is not None:
             raise InputError("an evaluation set brings its own references: leave references out")
         inputs = inputs_from_set(systems, {}, metrics, threads, progress)
-        ids = systems.given_ids()
-        texts = systems.outputs().items()
-        named_texts = {
-            name: Strings(outputs, f"system {name}", ids, systems.groups) for name, outputs in texts
+        ids, groups = systems.given_ids(), systems.groups
+        texts = {
+            name: Strings(outputs, f"system {name}", ids, groups)
+            for name, outputs in systems.outputs().items()
         }
-        return inputs._replace(systems=make_systems(named_texts))
+        return inputs._replace(systems=make_systems(texts))
     chosen, segments_by_system = metrics_for_set(metrics, None), make_systems(systems)
     first = next(iter(segments_by_system.values()))
     if references is not None:
@@ -98,7 +98,7 @@ def make_inputs(
 def inputs_from_set(
     evalset: EvalSet,
     systems: Mapping[str, Segments],
-    metrics: Sequence[str | Metric] | str | Metric,
+    metrics: Metrics,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> TextInputs:
@@ -113,7 +113,7 @@ def inputs_from_set(
 
 
 def make_systems(systems: Systems) -> dict[str, Segments]:
-    """Systems by name, checked to be aligned."""
+    """Return systems by name, checked to be aligned."""
     texts_by_system = systems if isinstance(systems, Mapping) else {"candidate": systems}
     if not texts_by_system:
         raise InputError("no system was given: at least one is needed")
@@ -125,42 +125,61 @@ def make_systems(systems: Systems) -> dict[str, Segments]:
 
 
 def metrics_for_set(
-    metrics: Sequence[str | Metric] | str | Metric,
+    metrics: Metrics,
     evalset: EvalSet | None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> list[Metric]:
-    """Metrics by name, each once, with what they take from a set; None: texts are scored."""
-    loaded = _load_named_metrics(metrics)
-    return _drop_duplicates(
-        [
-            m
-            for loaded_metric in loaded
-            for m in loaded_metric.for_evalset(evalset, threads, progress)
-        ]
+    """Load metrics, each once, with what they take from a set; None: texts are scored."""
+    return load_metrics(
+        m for named in load_metrics(metrics) for m in named.for_evalset(evalset, threads, progress)
     )
 
 
-def load_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
-    """Metrics by name, each once."""
-    return _drop_duplicates(_load_named_metrics(metrics))
-
-
-def _load_named_metrics(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+def load_metrics(metrics: Metrics | Iterable[Metric]) -> list[Metric]:
+    """Load metrics by name, each once."""
     names = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not names:
         raise InputError("no metric was given: at least one is needed")
-    return list(map(metric, names))
-
-
-def _drop_duplicates(loaded: Sequence[Metric]) -> list[Metric]:
     chosen: dict[Metric, Metric] = {}
-    for m in loaded:
+    for m in list(map(metric, names)):
         first = chosen.get(m, m)
         if first.full_name() != m.full_name():
             raise InputError(f"{m} is given twice, with other scores: use another name for one")
         chosen[m] = first.claiming(m.claims)
     return list(chosen.values())
+
+
+class SegmentText(NamedTuple):
+    """The texts of one segment of a system, and its id if it has one."""
+
+    candidate: str
+    references: tuple[str, ...]
+    id: str | None = None
+
+
+Places = Mapping[str, Sequence[int]]
+"""Segment indices by system."""
+TextLookup = Callable[[Places], Mapping[tuple[str, int], SegmentText]]
+"""Look up the texts of segments by system and index, all at once."""
+
+
+def text_lookup(systems: Mapping[str, Segments], references: References) -> TextLookup:
+    """Return a function that looks up the texts of aligned segments."""
+
+    def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
+        texts = {}
+        for system, indices in places.items():
+            ids = systems[system].ids
+            candidates = systems[system].strings(indices)
+            for i, text, refs in zip(indices, candidates, references.strings(indices), strict=True):
+                texts[system, i] = SegmentText(text, tuple(refs), None if ids is None else ids[i])
+        return texts
+
+    return look_up
+
+
+# -------------------------------------------------------------------------------- statistics
 
 
 class Keep(NamedTuple):
@@ -173,12 +192,11 @@ class Keep(NamedTuple):
 
 
 class SystemStats(NamedTuple):
-    """The statistics of one system by one metric."""
+    """The statistics of one system by one metric, from texts or tables."""
 
     total: NDArray[Any]
-    row_blocks: tuple[
-        NDArray[Any], ...
-    ]  # in runs, whole numbers as small as they can be; () if not kept
+    row_blocks: tuple[NDArray[Any], ...]
+    """Rows of segments or sums of buckets, in the smallest integer type; empty if not kept."""
     segment_scores: Floats | None
     bucket_sums: tuple[CellSums, ...] = ()  # of batches, to be joined into rows
 
@@ -194,8 +212,8 @@ def compute_statistics(
     threads: int | None,
     progress: Progress,
     resampling: Mapping[str, object] = MappingProxyType({}),
-) -> dict[tuple[str, Metric], SystemStats]:
-    """The statistics of all systems by all metrics, by system and then by metric.
+) -> dict[StatsKey, SystemStats]:
+    """Compute the statistics of every system under every metric in one pass over the text.
 
     `resampling` says which intervals and tests will be made: signatures must not say anything else.
     """
@@ -206,43 +224,46 @@ def compute_statistics(
     if keep.buckets:
         check_filled(len(references), keep.buckets, next(iter(systems)))
 
-    def reduce(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
-        values = m.of_segments().measure(rows)["value"] if keep.segment_scores else None
+    def summarize(m: Metric, rows: NDArray[Any], first: int) -> SystemStats:
+        """Return the statistics of a batch, whose first segment has this index."""
+        blocks: tuple[NDArray[Any], ...] = ()
+        cells: tuple[CellSums, ...] = ()
         if keep.buckets:
-            cells = sum_cells(rows, bucket_of_rows(first, len(rows), keep.buckets))
-            return SystemStats(partial_sums(rows), (), values, (cells,))
-        return SystemStats(
-            partial_sums(rows), (shrink_integers(rows),) if keep.rows else (), values
-        )
+            cells = (sum_cells(rows, bucket_of_rows(first, len(rows), keep.buckets)),)
+        elif keep.rows:
+            blocks = (shrink_integers(rows),)
+        scores = m.of_segments().measure(rows)["value"] if keep.segment_scores else None
+        return SystemStats(partial_sums(rows), blocks, scores, cells)
 
     ids = None if segments.ids is None else segments.listed
     batches = run_batches(
-        metrics, systems, references, reduce, ids=ids, threads=threads, progress=progress
+        metrics, systems, references, summarize, ids=ids, threads=threads, progress=progress
     )
-    return {
-        (name, m): _join_batches([part[i][j] for part in batches], keep.buckets)
-        for i, name in enumerate(systems)
-        for j, m in enumerate(metrics)
-    }
+    stats = {}
+    for i, system in enumerate(systems):
+        for j, m in enumerate(metrics):
+            parts = [batch[i][j] for batch in batches]
+            blocks = tuple(block for part in parts for block in part.row_blocks)
+            if keep.buckets:
+                cells = [cell for part in parts for cell in part.bucket_sums]
+                blocks = (join_cells(cells, keep.buckets),) if cells else ()
+            scores = [part.segment_scores for part in parts if part.segment_scores is not None]
+            total = joined_sums([part.total for part in parts])
+            stats[system, m] = SystemStats(
+                total, blocks, np.concatenate(scores) if scores else None
+            )
+    return stats
 
 
 def shrink_integers(rows: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in the smallest type that holds them all; others as they are."""
+    """Return whole numbers in the smallest type that holds them all; others as they are."""
     if rows.dtype.kind not in "iu":
         return rows
     ends = np.result_type(*(np.min_scalar_type(int(x)) for x in (rows.min(), rows.max())))
     return rows.astype(ends)
 
 
-def _join_batches(batches: Sequence[SystemStats], buckets: int | None) -> SystemStats:
-    values = [part.segment_scores for part in batches if part.segment_scores is not None]
-    bucket_sums = [cell for part in batches for cell in part.bucket_sums]
-    rows = tuple(block for part in batches for block in part.row_blocks)
-    return SystemStats(
-        joined_sums([part.total for part in batches]),
-        (join_cells(bucket_sums, buckets),) if buckets and bucket_sums else rows,
-        np.concatenate(values) if values else None,
-    )
+# ----------------------------------------------------------------------------------- results
 
 
 class ScoreRow(NamedTuple):
@@ -278,7 +299,7 @@ class ScoreResults(Result, Generic[RowT]):
     """Number of references of every segment; None if that varies."""
     resamples: int
     seed: int
-    values: Mapping[tuple[str, Metric], Floats]
+    values: Mapping[StatsKey, Floats]
     """Segment scores by system and the metric's `of_segments()`, if they were asked for."""
     form: str = field(default="karat", kw_only=True)
     """The form of signatures."""
@@ -322,10 +343,10 @@ class ScoreResults(Result, Generic[RowT]):
 
     def wide(self) -> WideScores:
         """Return the same as a table with a row for each system and a column for each metric."""
-        return WideScores(self)
+        return WideScores(self, self.rows, self.settings, self.notes, self.signature)
 
     def segment_scores(self, system: str, by: str | Metric) -> Floats:
-        """The score of every segment of a system."""
+        """Return the score of every segment of a system."""
         if not self.values:
             raise InputError("no segment scores were kept: call score with segments=True")
         return self.values[system, metric(by).of_segments()]
@@ -334,7 +355,7 @@ class ScoreResults(Result, Generic[RowT]):
 class ScoredTable(Protocol):
     """A table whose rows were scored."""
 
-    def join(self, values: Mapping[tuple[str, Metric], Floats]) -> Any:
+    def join(self, values: Mapping[StatsKey, Floats]) -> Any:
         """Return the table with a column for the scores of each metric."""
 
 
@@ -343,26 +364,10 @@ class WideScores(Result):
     """One row per system, one column per metric: `wide().render("latex")`, `wide().to_pandas()`."""
 
     results: ScoreResults[Any]
-
-    @property
-    def rows(self) -> tuple[Any, ...]:
-        """The rows of the scores, one for each system and metric."""
-        return self.results.rows
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The settings of the scores."""
-        return self.results.settings
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes of the scores."""
-        return self.results.notes
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
-        return self.results.signature
+    rows: tuple[Any, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signature: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -436,11 +441,11 @@ class Scoring(ScoreResults[ScoreRow]):
 
     def __repr__(self) -> str:
         n_scores = sum(map(len, self.values.values()))
-        return (
-            super()
-            .__repr__()
-            .replace(";", f", {n_scores:,} segment scores;" if n_scores else ";", 1)
-        )
+        segments = f", {n_scores:,} segment scores;" if n_scores else ";"
+        return super().__repr__().replace(";", segments, 1)
+
+
+# ------------------------------------------------------------------ from statistics to scores
 
 
 def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> dict[str, object]:
@@ -448,9 +453,6 @@ def interval_fields(resamples: int, seed: int, buckets: int | None = None) -> di
     if not resamples:
         return {}
     return {"bootstrap": resamples, "seed": seed, **({"buckets": buckets} if buckets else {})}
-
-
-_Key = tuple[str, Metric]
 
 
 class Resampling(NamedTuple):
@@ -461,19 +463,15 @@ class Resampling(NamedTuple):
     buckets: int | None = None
 
     @classmethod
-    def of(cls, resamples: int, seed: int, rows: int, buckets: int | None) -> Resampling:
-        """Return what is drawn from so many rows; nothing is where no resamples are wanted."""
+    def plan(cls, resamples: int, seed: int, inputs: TextInputs, buckets: int | None) -> Resampling:
+        """Return the resampling of texts; none without resamples."""
         check_seed(seed)
-        return cls(resamples, seed, resolve_buckets(rows, buckets) if resamples else None)
-
-    @property
-    def fields(self) -> dict[str, object]:
-        """The settings of intervals, for signatures."""
-        return interval_fields(*self)
+        outputs = len(inputs.systems) * inputs.segments.count
+        return cls(resamples, seed, resolve_buckets(outputs, buckets) if resamples else None)
 
 
 def score_statistics(
-    stats: Mapping[_Key, SystemStats],
+    stats: Mapping[StatsKey, SystemStats],
     references: int | None,
     resampling: Resampling,
     form: str = "karat",
@@ -482,15 +480,16 @@ def score_statistics(
     """Return the scores, and intervals if they are wanted, from collected statistics."""
     resampled = resample_scores(stats, resampling, progress) if resampling.resamples else {}
     rows = []
-    for (system, m), total in score_totals(stats, references, resampling.fields, form).items():
-        low, high = interval(resampled[system, m]) if resampling.resamples else (None, None)
-        rows.append(ScoreRow(system, m, total, low, high))
-    scoring = tuple(rows), references, resampling.resamples, resampling.seed, segment_values(stats)
-    return Scoring(*scoring, form=form, buckets=resampling.buckets)
+    for key, total in score_totals(stats, references, interval_fields(*resampling), form).items():
+        low, high = interval(resampled[key]) if resampling.resamples else (None, None)
+        rows.append(ScoreRow(*key, total, low, high))
+    resamples, seed, buckets = resampling
+    values = segment_values(stats)
+    return Scoring(tuple(rows), references, resamples, seed, values, form=form, buckets=buckets)
 
 
-def segment_values(stats: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
-    """The segment scores that were kept, by system and the metric that scores segments."""
+def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:
+    """Return the segment scores that were kept, by system and the metric that scores segments."""
     return {
         (system, m.of_segments()): system_stats.segment_scores
         for (system, m), system_stats in stats.items()
@@ -499,13 +498,13 @@ def segment_values(stats: Mapping[_Key, SystemStats]) -> dict[_Key, Floats]:
 
 
 def score_totals(
-    stats: Mapping[_Key, SystemStats],
+    stats: Mapping[StatsKey, SystemStats],
     references: int | None,
     tests: Mapping[str, object],
     form: str = "karat",
-) -> dict[_Key, Score]:
-    """The score of every system by every metric, signed with how intervals and tests were made."""
-    scores: dict[_Key, Score] = {}
+) -> dict[StatsKey, Score]:
+    """Score every system by every metric, signed with how intervals and tests were made."""
+    scores: dict[StatsKey, Score] = {}
     for m in dict.fromkeys(m for _, m in stats):
         keys = [key for key in stats if key[1] == m]
         rows = np.array([stats[key].total for key in keys])
@@ -515,72 +514,27 @@ def score_totals(
 
 
 def resample_scores(
-    stats: Mapping[_Key, SystemStats], resampling: Resampling, progress: Progress
-) -> dict[_Key, Floats]:
-    """The score of every system and metric on every resample, from one set of draws.
+    stats: Mapping[StatsKey, SystemStats], resampling: Resampling, progress: Progress
+) -> dict[StatsKey, Floats]:
+    """Return the score of every system and metric on every resample, from one set of draws.
 
     Systems that differ in their number of segments have draws of their own, from the same seed.
     """
     for (system, m), system_stats in stats.items():
         m.check_resampled(system, system_stats.total)
     tables = {key: ExactRows(system_stats.row_blocks) for key, system_stats in stats.items()}
-    draws: dict[_Key, Floats] = {}
+    draws: dict[StatsKey, Floats] = {}
     for size in dict.fromkeys(map(len, tables.values())):
         same_size = {key: table for key, table in tables.items() if len(table) == size}
-        sums = bootstrap_tables(
-            [*same_size.values()], resampling.resamples, resampling.seed, progress
-        )
-        values = (
-            key[1].measure(resampled)["value"]
-            for key, resampled in zip(same_size, sums, strict=True)
-        )
-        draws |= zip(same_size, values, strict=True)
+        n_resamples, seed = resampling.resamples, resampling.seed
+        sums = bootstrap_tables([*same_size.values()], n_resamples, seed, progress)
+        for key, resampled in zip(same_size, sums, strict=True):
+            draws[key] = key[1].measure(resampled)["value"]
     for (system, m), resampled in draws.items():
         if np.isnan(resampled).any():
             message = "in some resamples no segment has a score: intervals need more scores"
             raise InputError(f"{m}, system {quoted(system)}: {message}")
     return draws
-
-
-def score(
-    systems: Systems | EvalSet | str,
-    references: GivenReferences | None = None,
-    metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
-    *,
-    resamples: int = 0,
-    seed: int = SEED,
-    buckets: int | None = None,
-    segments: bool = False,
-    level: str = "system",
-    threads: int | None = None,
-    progress: Progress = silent,
-    signature: str = "karat",
-) -> Scoring:
-    """Score systems; with `resamples` above 0 also a 95% bootstrap interval for each.
-
-    An evaluation set, or its name, brings its own references: `score("demo", metrics=["bleu"])`.
-    `buckets` groups segments for resampling (default: 4,096 above two million segments of all
-    systems, else none). `signature="sacrebleu"` signs BLEU, chrF and TER in sacreBLEU's form.
-    `level="document"` also scores each document, from the sums of its segments' statistics;
-    `level="segment"` is the same as `segments=True`.
-    """
-    segments = resolve_level(level, segments, resamples) == "segment"
-    inputs = make_inputs(systems, references, metrics, threads, progress)
-    check_trials("resamples", resamples, 0)
-    check_form(signature)
-    resampling = Resampling.of(resamples, seed, inputs.outputs, buckets)
-    documents = _documents(inputs.systems) if level == "document" else None
-    keep_rows = resamples > 0 or documents is not None
-    keep = Keep(rows=keep_rows, segment_scores=segments, buckets=resampling.buckets)
-    stats = compute_statistics(inputs, keep, threads, progress, resampling.fields)
-    scoring = score_statistics(stats, inputs.references.number, resampling, signature, progress)
-    if documents is not None:
-        scores = document_scores(stats, documents, inputs.references.number)
-        return replace(scoring, documents=scores)
-    if not segments:
-        return scoring
-    ids = next(iter(inputs.systems.values())).ids
-    return replace(scoring, texts=_texts(inputs.systems, inputs.references), ids=ids)
 
 
 LEVELS = ("system", "segment", "document")
@@ -598,7 +552,7 @@ def resolve_level(level: str, segments: bool = False, resamples: int = 0) -> str
     return "segment" if segments else level
 
 
-def _documents(systems: Mapping[str, Segments]) -> Sequence[str]:
+def segment_documents(systems: Mapping[str, Segments]) -> Sequence[str]:
     """Return the document of each segment."""
     documents = next(iter(systems.values())).documents
     if documents is None:
@@ -611,9 +565,7 @@ def _documents(systems: Mapping[str, Segments]) -> Sequence[str]:
 
 
 def document_scores(
-    stats: Mapping[tuple[str, Metric], SystemStats],
-    documents: Sequence[str],
-    references: int | None,
+    stats: Mapping[StatsKey, SystemStats], documents: Sequence[str], references: int | None
 ) -> tuple[DocumentScore, ...]:
     """Return the score of each document: that of the sum of its segments' statistics."""
     indices_by_document: dict[str, list[int]] = {}
@@ -628,9 +580,3 @@ def document_scores(
         for (document, indices), value in zip(indices_by_document.items(), values, strict=True):
             scores.append(DocumentScore(system, of_documents, document, len(indices), value))
     return tuple(scores)
-
-
-def _texts(systems: Mapping[str, Segments], references: References) -> TextLookup:
-    from karat.ranked_segments import text_lookup
-
-    return text_lookup(systems, references)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import karat as kt
-from karat.arrow import frame_scores, jobs, table_scores
+from karat.arrow import jobs, table_scores
 from karat.arrow.formats.parquet import duckdb_has_nulls, parquet_has_nulls, parquet_pieces
 from karat.arrow.statistics import TableMeasure
 from karat.cli.main import main
@@ -290,7 +290,7 @@ def test_nulls_elsewhere_are_no_reason_to_refuse(form: str, tmp_path: Path) -> N
 def test_worst_segments_of_too_many_rows_are_refused_before_the_work(
     no_work: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module in (table_scores, frame_scores, jobs):
+    for module in (table_scores, jobs):
         monkeypatch.setattr(module, "MAX_ROWS", 10)
     monkeypatch.setattr("karat.stats.buckets.MAX_ROWS", 10)
     path = str(in_form(ROWS, "parquet", tmp_path))

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import karat as kt
-from karat.arrow import frame_scores, jobs, pieces, table_scores
+from karat.arrow import jobs, pieces, table_scores
 from karat.arrow.formats import parquet
 from karat.arrow.shards import read_shard
 from karat.stats import buckets as buckets_module
@@ -96,7 +96,7 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keep_up_to(rows: int) -> None:
-        for module in (buckets_module, table_scores, frame_scores):
+        for module in (buckets_module, table_scores):
             monkeypatch.setattr(module, "MAX_ROWS", rows)
 
     keep_up_to(3 * COUNT - 1)

@@ -125,7 +125,7 @@ def test_an_example_is_parsed(line: str, path: str) -> None:
     assert words[0] == "karat"
     if path not in ("karat", "karat merge", "karat paraphrase table"):  # which show others, too
         assert line.startswith(path)
-    command, rest = cli.called(words[1:]), words[1:]
+    command, rest = cli.command_for(words[1:]), words[1:]
     where = next(at for at, one in ALL.items() if one is command)
     rest = rest[len(where.split()) - 1 :]
     context = command.make_context(where, list(rest))

@@ -70,7 +70,7 @@ def test_the_list_of_commands_and_that_of_options_are_complete(
 def test_every_metric_is_there_with_every_setting(site_pages: Path) -> None:
     text = (site_pages / "reference/metrics.md").read_text("utf-8")
     sections = {part.partition("`")[0]: part for part in text.split("\n## `")[1:]}
-    for name in METRICS.known():
+    for name in METRICS.entries():
         metric = METRICS[name]
         section = sections[metric.name]
         settings = [f.name for f in metric.settings()]
@@ -84,7 +84,7 @@ def test_every_registered_name_is_there(kind: str, site_pages: Path) -> None:
     heading, _ = {**names.FORMATS, **names.NAMES}[kind]
     text = (site_pages / "reference" / page).read_text("utf-8")
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    known = registry_of(kind).known()
+    known = registry_of(kind).entries()
     assert known
     assert [name for name in known if f"`{name}`" not in section] == []
     assert "|  |" not in section, "a name without a meaning"

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from nuggets.nugget_world import pooled
 
-from karat.arithmetic import sigmoid
+from karat.arithmetic import logit, sigmoid
 from karat.nuggets.prediction.base_rates import PRIOR_SPREAD
-from karat.nuggets.prediction.calibrated import logit
 
 
 def test_variances_of_shifts_are_found() -> None:

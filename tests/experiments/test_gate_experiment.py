@@ -21,7 +21,7 @@ def test_alarms_are_rare_and_regressions_are_caught(
     found = list(experiment.exchanges(rows, 50, 60))
     assert sum(one["both"].verdict == "fail" for one in found) <= 6  # 2 are expected
     pairs = list(experiment.damages(rows, ted, 0.1, 4))
-    caught = [experiment.decided(*pair)["both"].verdict == "fail" for pair in pairs]
+    caught = [experiment.decide_metrics(*pair)["both"].verdict == "fail" for pair in pairs]
     assert caught == [True] * 4
 
 

@@ -204,7 +204,7 @@ def test_lengths_are_cut_into_parts_of_the_same_size_and_ties_stay_together() ->
 @pytest.mark.parametrize("name", ["groups", "lengths", "lengths:parts=7"])
 def test_groupings_have_names_that_parse_back(name: str) -> None:
     assert str(parse_grouping(name)) == name
-    assert set(GROUPINGS.known()) == {"groups", "lengths"}
+    assert set(GROUPINGS.entries()) == {"groups", "lengths"}
 
 
 def test_a_program_adds_a_grouping_by_its_name() -> None:

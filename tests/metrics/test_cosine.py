@@ -344,24 +344,11 @@ def test_an_unknown_home_folder_in_commands(called: Callable[..., Any], folder: 
     (folder / "t.tsv").write_text("cat\tchat\n" * 3)
     for arguments in (
         ("score", "a", "-r", "r", "-m", "cosine:model=~nouser/x"),
-        ("nuggets", "evaluate", "demo-nuggets", "--cosine", "~nouser/x"),
-        (
-            "nuggets",
-            "score",
-            "wren",
-            "-k",
-            "demo-nuggets",
-            "--classifier",
-            "calibrated:cosine=~nouser/x",
-        ),
         ("paraphrase", "train", "fr=t.tsv", "-o", "m", "--feature", "cosine:model=~nouser/x"),
     ):
         done = called(*arguments)
         assert done.returncode == 2, arguments
         assert "model '~nouser/x': the home folder ~nouser is not known" in done.stderr
-    done = called("nuggets", "evaluate", "demo-nuggets", "--cosine", "")
-    assert done.returncode == 2
-    assert "no name; expected the folder" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "meta"])

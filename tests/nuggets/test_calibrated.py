@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nuggets.nugget_world import pooled
 from scipy.optimize import minimize
 
-from karat.arithmetic import sigmoid
+from karat.arithmetic import logit, sigmoid
 from karat.errors import InputError
 from karat.nuggets.prediction import likeness as likenesses
 from karat.nuggets.prediction.calibrated import (
@@ -23,7 +23,6 @@ from karat.nuggets.prediction.calibrated import (
     cross_validate,
     fit_calibrated,
     fit_logistic,
-    logit,
 )
 from karat.nuggets.prediction.evidence import NAMES, evidence
 from karat.nuggets.prediction.likeness import Likeness
@@ -338,7 +337,7 @@ def test_identical_responses_elsewhere_decide() -> None:
     cells = FoldedCells(pool, labels, folds(pool, "system"))
     found = cross_validate(cells, evidence(pool), Likeness(pool))
     mine, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
-    assert found.known[mine].all()
+    assert cells.is_known[mine].all()
     assert found.probabilities[mine].tolist() == (labels[theirs] > 0).tolist()
 
 

@@ -117,7 +117,7 @@ def test_one_row_has_both_names_of_a_metric() -> None:
     assert [column.head for column in chart.columns] == [
         level for level in ASKED.levels for _ in ASKED.statistics
     ]
-    assert all(cell is not None for row in chart.bucket_sums for cell in row)
+    assert all(cell is not None for row in chart.cells for cell in row)
 
 
 def test_one_metric_has_values_and_no_ranks() -> None:

@@ -102,7 +102,7 @@ def _whole_runs(engine: Engine, folder: Path, place: Path) -> list[object]:
     again = kt.compare_table(folder, METRICS, id="pair", trials=50, **how, shards=place / "shards")
     results = [compared, bucketed, scored, again]
     assert repr(again.rows) == repr(compared.rows)
-    return [*((repr(one.row_blocks), one.signature) for one in results), rows.to_pylist()]
+    return [*((repr(one.rows), one.signature) for one in results), rows.to_pylist()]
 
 
 def check_results_come_as_they_are_done(runner: Runner, folder: Path, marks: Path) -> None:

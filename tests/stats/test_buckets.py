@@ -140,7 +140,7 @@ def test_score_and_compare_resample_buckets_when_asked() -> None:
 
 
 def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_ROWS", 79)
+    monkeypatch.setattr(module, "MAX_ROWS", 79)
     monkeypatch.setattr(module, "BUCKETS", 16)
     both = {"A": CANDIDATES, "B": OTHERS}
     found = kt.compare(both, REFERENCES, ["bleu"], trials=20)
@@ -148,7 +148,7 @@ def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch)
     assert found.rows == asked.rows
     assert found.buckets == 16
     assert "of 16 buckets of 40 segments" in found.notes[0]
-    monkeypatch.setattr(module, "MOST_ROWS", 80)
+    monkeypatch.setattr(module, "MAX_ROWS", 80)
     assert kt.compare(both, REFERENCES, ["bleu"], trials=20).buckets is None
 
 

@@ -58,7 +58,7 @@ def test_exchanged_groups_are_those_of_exchanged_matrices(
     of = ExchangedCells(cells.offsets, places_of_bits(*cells[:2], segments), words)
     points = [cells.of(x) for x in (human, first, second)]
     counts = _kernel.exchanged_group_pairs(*points, of.bits, of.offsets, words)
-    r = STATISTICS["pearson"].grouped.exchanged(*points, of)  # type: ignore[union-attr]
+    r = STATISTICS["pearson"].grouped.exchange(*points, of)  # type: ignore[union-attr]
     for trial, chosen in enumerate(masks(words, shape)):
         for other in (False, True):
             mine = np.where(chosen != other, second, first)

@@ -285,7 +285,7 @@ def test_an_adjudicated_label_settles_a_tie(tmp_path: Path) -> None:
     decide(store, "nuggets", output, tie.about, {"label": "none"}, NEW())
     read = load_nuggets(export(store, tmp_path, "nuggets"))
     words = (tie.segment, tie.about, normal(contents.outputs[output].text))
-    assert read.judgements.known[words] == 0.0
+    assert read.judgements.values[words] == 0.0
     assert read.judgements.tie(*words) is None
 
 

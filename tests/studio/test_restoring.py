@@ -222,7 +222,7 @@ def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
             assert store.check().ok
             with store.read() as connection:
                 sample = make_sample(connection, project(store).settings)
-            assert sample.known.tolist() == [[False, True, False, False]]
+            assert sample.is_labelled.tolist() == [[False, True, False, False]]
             assert sample.present.tolist() == [[False, True, False, True]]
             export_store(store, tmp_path / f"{name}-set", "set")
         source = load_evalset(tmp_path / f"{name}-set")

@@ -15,7 +15,7 @@ HEAD = ("Setting", "Default", "Meaning", "Values")
 
 def metrics_page() -> str:
     """Return the page: a list of all metrics, then each with its settings."""
-    listing = list_metrics(*METRICS.known())
+    listing = list_metrics(*METRICS.entries())
     parts = ["# Metrics", *map(escaped, listing.notes), _more()]
     groups = [(name, list(rows)) for name, rows in groupby(listing.rows, lambda row: row.metric)]
     rows = ([f"[`{name}`](#{name})", r[0].range, escaped(r[0].summary)] for name, r in groups)

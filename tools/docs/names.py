@@ -74,7 +74,7 @@ def names_page() -> str:
 def _sections(described: dict[str, tuple[str, str]]) -> Iterator[str]:
     for kind, (heading, about) in described.items():
         registry = registry_of(kind)
-        entries = [(name, registry[name]) for name in registry.known()]
+        entries = [(name, registry[name]) for name in registry.entries()]
         yield from (f"## {heading}", about)
         if kind == "stemmers":
             yield ", ".join(code(name) for name, _ in entries) + "."

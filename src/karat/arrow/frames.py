@@ -119,7 +119,9 @@ def as_frame(data: Any) -> Frame | None:
     if isinstance(data, str | bytes | Mapping):
         return None
     for package in (base.__module__.partition(".")[0] for base in type(data).__mro__):
-        if package in FRAMES.known() and hasattr(type(data), _HAS_COLUMNS.get(package, "columns")):
+        if package in FRAMES.entries() and hasattr(
+            type(data), _HAS_COLUMNS.get(package, "columns")
+        ):
             return FRAMES[package](data)
     tabular = any(hasattr(data, name) for name in ("columns", "column_names", "schema"))
     return ArrowFrame(data) if speaks_arrow(data) and tabular else None

@@ -21,7 +21,6 @@ from karat.arrow.pieces import TABLE_FORMATS, TablePiece
 from karat.arrow.row_files import RowFile, part_name
 from karat.arrow.statistics import Part, Statistics, TableMeasure
 from karat.errors import InputError, KaratError
-from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.progress import Stop, map_in_order, n_threads
 from karat.registry import Registry
@@ -171,11 +170,11 @@ class TableJob:
         """Return the file with the scores of a piece's rows, if they are wanted."""
         return self.rows and os.path.join(self.rows, part_name(piece))
 
-    @property
-    def measure(self) -> TableMeasure:
-        """The metrics, as values, and what is made of batches."""
-        chosen = tuple(map(metric, self.metrics))
-        return TableMeasure(chosen, self.buckets, self.keep, self.rows is not None)
+    def measure_piece(
+        self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
+    ) -> Statistics:
+        """Return the statistics of one piece."""
+        return measure_piece(self, piece, threads, stop, report)
 
 
 TOO_MANY = (
@@ -190,26 +189,30 @@ class JobFailure(NamedTuple):
     sentence: str
 
 
-def work_of(job: TableJob) -> EngineWork[Statistics | JobFailure]:
+class PieceJob(Protocol):
+    """A job on the pieces of a table."""
+
+    def measure_piece(
+        self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
+    ) -> Statistics:
+        """Return the statistics of one piece."""
+
+
+def work_of(job: PieceJob) -> EngineWork[Statistics | JobFailure]:
     """Return the work of a job as a function that engines can send."""
     return partial(run_piece, job)
 
 
 def run_piece(
-    job: TableJob,
+    job: PieceJob,
     piece: TablePiece,
     threads: int = 1,
     stop: Stop | None = None,
     report: Report | None = None,
 ) -> Statistics | JobFailure:
     """Measure a piece; bad input is a result, too, so that no engine tries it again."""
-    return run_guarded(partial(measure_piece, job, piece, threads, stop, report), stop)
-
-
-def run_guarded(measure: Callable[[], Statistics], stop: Stop | None) -> Statistics | JobFailure:
-    """Measure a piece; on a worker of an engine, errors of input become results."""
     try:
-        return measure()
+        return job.measure_piece(piece, threads, stop, report)
     except KaratError as error:
         if stop is not None:  # in this process: let it through as it is
             raise
@@ -228,16 +231,19 @@ def measure_piece(
 
     A file of rows is marked with the `digest` of the piece's content.
     """
-    measure = job.measure
-    statistics = Statistics(measure.metrics, job.buckets)
+    metrics, scored = tuple(map(metric, job.metrics)), job.rows is not None
+    measure = TableMeasure(metrics, job.buckets, job.keep, scored)
+    statistics = Statistics(metrics, job.buckets)
     statistics.source = piece.name
     statistics.skipped = {} if job.columns.skip_missing else None
     path = job.row_file(piece)
-    scores = score_columns(job.columns, measure.metrics)
+    # Columns of scores are METRIC, in a wide table CANDIDATE/METRIC.
+    systems = [f"{name}/" for name in job.columns.candidate] if job.columns.wide else [""]
+    scores = [f"{system}{m.of_segments()}" for system in systems for m in metrics]
     with RowFile(path, piece, scores, digest) if path else nullcontext() as file:
         batches = _read(piece, job.columns, all_columns=bool(file))
         batches = file.reading(batches) if file else batches
-        ranges = _kinds_into(statistics, _ranges(piece, job.columns, batches), job.columns.scores)
+        ranges = _ranges(piece, job.columns, batches, statistics.kinds)
         for part in measure.parts(ranges, threads, stop):
             if file:
                 file.write(part.values, part.present)
@@ -247,26 +253,6 @@ def measure_piece(
             if report:
                 report(part.rows)
     return statistics
-
-
-def score_columns(columns: Columns, metrics: Sequence[Metric]) -> list[str]:
-    """Return the names of the columns of scores: METRIC, in a wide table CANDIDATE/METRIC."""
-    systems = [f"{name}/" for name in columns.candidate] if columns.wide else [""]
-    return [f"{system}{m.of_segments()}" for system in systems for m in metrics]
-
-
-def _kinds_into(
-    statistics: Statistics, ranges: Iterator[RowRange], scores: Sequence[str]
-) -> Iterator[RowRange]:
-    """Yield ranges of rows; the kinds of their columns are noted.
-
-    Columns of scores are left out: whole numbers in one file and fractions in another are fine.
-    """
-    for rows in ranges:
-        statistics.kinds |= {
-            name: kind for name, kind in rows.reader.kinds.items() if name not in scores
-        }
-        yield rows
 
 
 def add_statistics(
@@ -285,34 +271,34 @@ def add_statistics(
     return total.in_buckets(BUCKETS)
 
 
-def _columns_to_read(piece: TablePiece, columns: Columns) -> list[str] | None:
-    """Return the columns to read; None for all.
-
-    Scores may be numbers of any kind; named columns of JSON lines may not.
-    """
-    return None if columns.scores and piece.format == "jsonl" else columns.names
-
-
 def piece_ranges(piece: TablePiece, columns: Columns) -> Iterator[RowRange]:
     """Yield the rows of a piece in ranges, with the columns that are needed."""
-    yield from _ranges(piece, columns, _read(piece, columns))
+    yield from _ranges(piece, columns, _read(piece, columns), {})
 
 
 def _read(piece: TablePiece, columns: Columns, all_columns: bool = False) -> Iterator[Any]:
     """Yield the record batches of a piece, with the columns that are needed or with all."""
-    names = None if all_columns else _columns_to_read(piece, columns)
+    # Scores may be numbers of any kind; named columns of JSON lines may not.
+    all_columns = all_columns or bool(columns.scores and piece.format == "jsonl")
     format = TABLE_FORMATS[piece.format]
     nullable = format.read_nullable if columns.skip_missing else None
-    return (nullable or format.read)(piece, names)
+    return (nullable or format.read)(piece, None if all_columns else columns.names)
 
 
-def _ranges(piece: TablePiece, columns: Columns, batches: Iterator[Any]) -> Iterator[RowRange]:
+def _ranges(
+    piece: TablePiece, columns: Columns, batches: Iterator[Any], kinds: dict[str, str]
+) -> Iterator[RowRange]:
+    """Yield the rows of record batches in ranges; note the kinds of columns in `kinds`.
+
+    Columns of scores are left out: whole numbers in one file and fractions in another are fine.
+    """
     reader, first = None, piece.first
     columns = replace(columns, system=piece.system)
     for batch in batches:
         schema, array = batch.__arrow_c_array__()
         if reader is None:
             reader = BatchReader(piece.name, columns, *_kernel.arrow_columns(schema))
+            kinds |= {c: kind for c, kind in reader.kinds.items() if c not in columns.scores}
         arrow_batch = _kernel.ArrowBatch.from_capsules(schema, array)
         yield from reader.ranges([arrow_batch], first)
         first += len(arrow_batch)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from karat.arrays import np
-from karat.arrow.batches import RowRange, speaks_arrow, table_batches
+from karat.arrow.batches import speaks_arrow, table_batches
 from karat.arrow.columns import Columns
-from karat.arrow.statistics import NO_IDS, SegmentRows, Statistics, SystemSums, TableMeasure
+from karat.arrow.statistics import NO_IDS, Statistics, SystemSums, TableMeasure
 from karat.arrow.tables import DataTable, read_table, rows_table, sums_table
-from karat.comparison import BaselineTest, Comparison, Example, compare_statistics, make_examples
+from karat.comparison import BaselineTest, Comparison, compare_statistics
 from karat.errors import InputError, short
-from karat.metrics.base import Metric, check_form
+from karat.metrics.base import check_form
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.ranked_segments import Places, SegmentText, TextLookup
-from karat.scoring import Resampling, Scoring, load_metrics, score_statistics
+from karat.scoring import (
+    Metrics,
+    Resampling,
+    Scoring,
+    interval_fields,
+    load_metrics,
+    score_statistics,
+)
 from karat.settings import check_trials
 from karat.stats.buckets import BUCKETS, MAX_ROWS, resolve_buckets
 from karat.stats.resampling import SEED
@@ -64,8 +69,12 @@ class Merged:
             _check_same(first, part)
         for system, system_sums in first.systems.items():
             sums = [sums for part in parts for sums in part.systems[system].sums]
-            rows = [part.sorted_rows(system) for part in parts] if system_sums.row_blocks else []
-            joined.systems[system] = SystemSums(system_sums.counted, sums, _side_by_side(rows))
+            blocks = []
+            if system_sums.row_blocks:  # each metric's in the order of ids: side by side
+                rows = [part.sorted_rows(system) for part in parts]
+                tables = [table for part_rows in rows for table in part_rows.tables]
+                blocks = [rows[0]._replace(tables=tables)]
+            joined.systems[system] = SystemSums(system_sums.counted, sums, blocks)
         if joined.rows > MAX_ROWS and joined.keeps and first.has_ids:
             joined = joined.in_buckets(BUCKETS)
         return cls(joined)
@@ -97,7 +106,7 @@ class Merged:
         check_form(signature)
         statistics = self.statistics
         resampling = Resampling(resamples, seed, statistics.buckets if resamples else None)
-        self._check(resampling)
+        self._check(resampling, interval_fields(*resampling))
         stats = statistics.system_stats(resampled=resamples > 0 or segments, values=segments)
         scoring = score_statistics(stats, statistics.references, resampling, signature, progress)
         remarks = (*self.remarks, *skipping_notes(statistics))
@@ -117,9 +126,9 @@ class Merged:
         """Return the comparison of all systems with a baseline (by default the first by name)."""
         check_form(signature)
         statistics = self.statistics.without_unpaired()
-        planned = BaselineTest.of(baseline, statistics.names(), test, trials, resamples)
+        planned = BaselineTest.plan(baseline, statistics.names(), test, trials, resamples)
         resampling = Resampling(planned.resamples, seed, statistics.buckets)
-        self._check(resampling, **planned.fields)
+        self._check(resampling, planned.fields(resampling))
         statistics.check_paired()
         stats = statistics.system_stats(resampled=True, values=True)
         comparison = compare_statistics(
@@ -129,30 +138,19 @@ class Merged:
         segments = int(statistics.systems[planned.baseline].counted[:, 0].sum())
         return replace(comparison, remarks=remarks, skipped=statistics.skipped, segments=segments)
 
-    def _check(self, resampling: Resampling, **fields: object) -> None:
+    def _check(self, resampling: Resampling, fields: dict[str, object]) -> None:
         """Require resampling data and valid signature claims."""
         for m in self.statistics.metrics:
-            m.check_claims(self.statistics.references, {**fields, **resampling.fields})
+            m.check_claims(self.statistics.references, fields)
         has_rows = all(system_sums.row_blocks for system_sums in self.statistics.systems.values())
         if resampling.resamples and not (resampling.buckets or has_rows):
             raise InputError(NO_IDS)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._table().__arrow_c_stream__()
+        return sums_table(self.statistics).__arrow_c_stream__()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return self._table().__arrow_c_array__()
-
-    def _table(self) -> DataTable:
-        return sums_table(self.statistics)
-
-
-def _side_by_side(parts: Sequence[SegmentRows]) -> list[SegmentRows]:
-    """Return rows of several metrics, each in the order of ids, as rows of all of them."""
-    if not parts:
-        return []
-    tables = [table for part in parts for table in part.tables]
-    return [parts[0]._replace(tables=tables)]
+        return sums_table(self.statistics).__arrow_c_array__()
 
 
 def _check_same(first: Statistics, other: Statistics) -> None:
@@ -170,9 +168,6 @@ def _check_same(first: Statistics, other: Statistics) -> None:
             f"{both} were not measured on the same rows: merge all parts of a data set, each once, "
             "by the same metrics"
         )
-
-
-Metrics = Sequence[str | Metric] | str | Metric
 
 
 def stats(
@@ -249,110 +244,3 @@ def merge(tables: Any) -> Merged:
                 raise InputError(f"table {number}: {problem} cannot be merged: make all in one way")
             statistics += part
     return Merged.join_metrics(list(by_signature.values()))
-
-
-Key = tuple[str, int | str]
-"""A system and the id of a segment."""
-
-
-class ExampleTexts(NamedTuple):
-    """A candidate and its references."""
-
-    candidate: str
-    references: list[str]
-
-
-def with_examples(
-    comparison: Comparison,
-    statistics: Statistics,
-    ranges: Iterable[RowRange],
-    top: int,
-    *,
-    has_ids: bool,
-) -> Comparison:
-    """Return the comparison with the segments on which each system differs most.
-
-    `ranges` are the rows of the table, read once more; they are `has_ids` by a column of ids. Where
-    segments were put into buckets, there are no examples.
-    """
-    if not comparison.values or not top:
-        return comparison
-    ids = statistics.sorted_ids(comparison.baseline)
-    gaps = {
-        (row.system, row.metric): comparison.differences(
-            comparison.baseline, row.system, row.metric, top
-        )
-        for row in comparison.rows
-        if row.system != comparison.baseline
-    }
-    segment_ids = {ids[gap.segment] for system_gaps in gaps.values() for gap in system_gaps}
-    texts = _texts_of(ranges, segment_ids)
-
-    examples: list[Example] = []
-    for (system, scored_by), system_gaps in gaps.items():
-        # A stream cannot be read again: it has no texts.
-        gaps_with_texts = [gap for gap in system_gaps if (system, ids[gap.segment]) in texts]
-        segments = [ids[gap.segment] for gap in gaps_with_texts]
-        baseline = [texts[comparison.baseline, segment] for segment in segments]
-        for example in make_examples(
-            system,
-            scored_by,
-            gaps_with_texts,
-            [segment.references for segment in baseline],
-            [segment.candidate for segment in baseline],
-            [texts[system, segment].candidate for segment in segments],
-        ):
-            examples.append(example._replace(id=str(ids[example.segment]) if has_ids else None))
-    return replace(comparison, examples=tuple(examples))
-
-
-def segment_labels(ids: Sequence[int | str], *, has_ids: bool) -> list[str]:
-    """Return how segments are called: by ids that a column names, or by row numbers, from 1."""
-    return [str(id) if has_ids else str(int(id) + 1) for id in ids]
-
-
-def table_texts(
-    statistics: Statistics, ranges: Callable[[], Iterable[RowRange]], *, has_ids: bool
-) -> TextLookup:
-    """Return what finds the texts of segments by their places in the order of ids.
-
-    `ranges` gives the rows of the table once more. Without a column of ids, rows
-    go by their numbers, from 1.
-    """
-
-    def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
-        sorted_ids = {system: statistics.sorted_ids(system) for system in places}
-        ids = {
-            (s, place): sorted_ids[s][place]
-            for s, system_places in places.items()
-            for place in system_places
-        }
-        texts = _texts_of(ranges(), set(ids.values()))
-        text_of = {}
-        for (system, place), id in ids.items():
-            if (system, id) in texts:  # none in a stream
-                candidate, references = texts[system, id]
-                (label,) = segment_labels([id], has_ids=has_ids)
-                text_of[system, place] = SegmentText(candidate, tuple(references), label)
-        return text_of
-
-    return look_up
-
-
-def _texts_of(ranges: Iterable[RowRange], segment_ids: set[int | str]) -> dict[Key, ExampleTexts]:
-    texts_by_key: dict[Key, ExampleTexts] = {}
-    numbers = np.array([id for id in segment_ids if isinstance(id, int)], np.int64)
-    for rows in ranges:
-        batch = rows.read()
-        ids = [] if batch.ids is None else batch.ids.listed()
-        if isinstance(ids, list):
-            places = [at for at, id in enumerate(ids) if id in segment_ids]
-        else:
-            places, ids = np.flatnonzero(np.isin(ids, numbers)).tolist(), ids.tolist()
-        references = batch.references.strings(places)
-        for number, texts in enumerate(batch.candidates):
-            for at, candidate, refs in zip(places, texts.strings(places), references, strict=True):
-                texts_by_key[batch.systems[batch.codes[at] + number], ids[at]] = ExampleTexts(
-                    candidate, refs
-                )
-    return texts_by_key

@@ -92,7 +92,7 @@ def format_of(path: str) -> str | None:
         plain = plain.removesuffix(ending)
     ending = os.path.splitext(plain)[1].removeprefix(".")
     format = _ENDINGS.get(ending, ending)
-    return format if format in TABLE_FORMATS.known() else None
+    return format if format in TABLE_FORMATS.entries() else None
 
 
 class TableFiles(NamedTuple):
@@ -183,7 +183,7 @@ def _expand(path: str) -> list[str]:
     if os.path.isdir(path):
         files = sorted(_tables_in(path))
         if not files:
-            endings = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
+            endings = ", ".join(f".{name}" for name in TABLE_FORMATS.entries())
             raise InputError(f"{path} is a directory without tables ({endings})")
         return files
     if not os.path.exists(path) and glob.has_magic(path):
@@ -230,7 +230,7 @@ def table_format(path: str) -> TableFormat:
     """Return the format of a file, by its ending."""
     format = format_of(path)
     if format is None:
-        endings = ", ".join(f".{name}" for name in TABLE_FORMATS.known())
+        endings = ", ".join(f".{name}" for name in TABLE_FORMATS.entries())
         raise InputError(f"{quoted(path)}: expected a table that ends in {endings}")
     return TABLE_FORMATS[format]
 

@@ -13,20 +13,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from karat.arrays import Ints, NDArray, np
-from karat.arrow.jobs import (
-    EngineWork,
-    JobFailure,
-    Report,
-    TableJob,
-    add_statistics,
-    measure_piece,
-    run_guarded,
-)
+from karat.arrow.jobs import Report, TableJob, add_statistics, measure_piece
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import TablePiece, content_digest
 from karat.arrow.row_files import has_rows_of
@@ -71,11 +62,6 @@ class ShardJob:
     pieces: int
     """The number of all pieces."""
 
-    @classmethod
-    def of(cls, job: TableJob, folder: str, pieces: Sequence[TablePiece]) -> ShardJob:
-        """Return the job with its digest."""
-        return cls(job, folder, job_digest(job, pieces), len(pieces))
-
     def path(self, piece: TablePiece) -> str:
         """Return the file of a piece."""
         return os.path.join(self.folder, f"{self.digest}-{piece.number:06d}{ENDING}")
@@ -93,7 +79,7 @@ class ShardJob:
             return None
         return shard.statistics if shard.digest == content_digest(piece) else None
 
-    def measure(
+    def measure_piece(
         self, piece: TablePiece, threads: int, stop: Stop | None, report: Report | None
     ) -> Statistics:
         """Measure a piece and keep it."""
@@ -133,22 +119,6 @@ def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
     plain_job = replace(job, rows=None, single_rows=False)
     facts = [asdict(plain_job), [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def shard_work(job: ShardJob) -> EngineWork[Statistics | JobFailure]:
-    """Return the work of such a job as a function that engines can send."""
-    return partial(run_shard, job)
-
-
-def run_shard(
-    job: ShardJob,
-    piece: TablePiece,
-    threads: int = 1,
-    stop: Stop | None = None,
-    report: Report | None = None,
-) -> Statistics | JobFailure:
-    """Measure a piece and keep it; bad input is a result, too."""
-    return run_guarded(partial(job.measure, piece, threads, stop, report), stop)
 
 
 def as_shard(shard: str | tuple[int, int]) -> tuple[int, int]:

@@ -8,18 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from karat.arrow.batches import RowRange, reference_hashes
+from karat.arrays import Floats, Ints, np
+from karat.arrow.batches import RowRange, reference_hashes, table_batches
 from karat.arrow.columns import Columns
-from karat.arrow.frame_scores import (
-    ColumnNames,
-    RowScores,
-    all_skipped,
-    check_ids,
-    frame_columns,
-    frame_ranges,
-    measure_frame,
-    with_row_numbers,
-)
 from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
     TOO_MANY,
@@ -30,9 +21,9 @@ from karat.arrow.jobs import (
     add_statistics,
     as_engine,
     piece_ranges,
-    work_of,
+    run_piece,
 )
-from karat.arrow.merged import Merged, segment_labels, table_texts, with_examples
+from karat.arrow.merged import Merged
 from karat.arrow.pieces import (
     TABLE_FORMATS,
     TableFiles,
@@ -42,20 +33,103 @@ from karat.arrow.pieces import (
     table_format,
 )
 from karat.arrow.row_files import check_apart, row_folder
-from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder, shard_work
-from karat.arrow.statistics import Statistics
+from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder
+from karat.arrow.statistics import NO_IDS, Part, Statistics, TableMeasure
 from karat.arrow.tables import sign_metric
-from karat.comparison import Comparison
-from karat.errors import InputError
+from karat.comparison import Comparison, find_examples
+from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.scoring import Scoring, load_metrics
+from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, load_metrics
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.stats.resampling import SEED
 from karat.storage.output import FilePath
 
-Metrics = Sequence[str | Metric] | str | Metric
+ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
+"""The columns that were named: candidate, reference, by, id."""
+
+
+class OpenTable(NamedTuple):
+    """A table in memory or in files, and the columns that are read from it."""
+
+    frame: Frame | None
+    """The table in memory; None if it is in files."""
+    tables: list[TableFiles]
+    """The files of each system."""
+    columns: Columns
+
+    def ranges(self) -> Iterator[RowRange]:
+        """Yield all rows, in ranges that are worked on at once."""
+        if self.frame is not None:
+            opened = self.frame.open(self.columns.names)
+            yield from table_batches(opened, self.columns, TABLE, self.frame.place)
+        for piece in plan_tables(self.tables) if self.tables else ():
+            yield from piece_ranges(piece, self.columns)
+
+    def text_lookup(self, keys: Mapping[str, Sequence[int | str]], *, by_row: bool) -> TextLookup:
+        """Return a function that looks up the texts of segments by reading the table once more.
+
+        Args:
+            keys: for each system the row number, or the id, of each of its segments.
+            by_row: True if keys are row numbers.
+        """
+
+        def look_up(places: Places) -> dict[tuple[str, int], SegmentText]:
+            place_of = {(s, keys[s][place]): place for s in places for place in places[s]}
+            all_keys = {key for _, key in place_of}
+            numbers = np.array([key for key in all_keys if not isinstance(key, str)], np.int64)
+            texts_of = {}
+            for rows in self.ranges():
+                batch = rows.read()
+                ids = batch.ids.listed() if batch.ids is not None and batch.has_ids else None
+                row_numbers = batch.row_numbers()
+                batch_keys = row_numbers if by_row or ids is None else ids
+                if isinstance(batch_keys, list):
+                    local = [at for at, key in enumerate(batch_keys) if key in all_keys]
+                else:
+                    local = np.flatnonzero(np.isin(batch_keys, numbers)).tolist()
+                references = batch.references.strings(local)
+                for number, texts in enumerate(batch.candidates):
+                    for at, text, refs in zip(local, texts.strings(local), references, strict=True):
+                        system = batch.systems[batch.codes[at] + number]
+                        place = place_of.get((system, batch_keys[at]))
+                        if place is not None:
+                            label = self.label(row_numbers[at]) if ids is None else str(ids[at])
+                            texts_of[system, place] = SegmentText(text, tuple(refs), label)
+            return texts_of
+
+        return look_up
+
+    def label(self, row: int) -> str:
+        """Return the name of a segment without an id."""
+        return str(row + 1) if self.frame is None else self.frame.place(int(row))
+
+
+def open_table(
+    table: Any, names: ColumnNames, metrics: Sequence[Metric] = (), skip_missing: bool = False
+) -> OpenTable:
+    """Return a table with its columns: those that were named, or that have usual names.
+
+    Row numbers are the ids of segments where no column has ids or systems, and no system has
+    several files.
+    """
+    frame, tables = as_frame(table), []
+    if frame is None:
+        candidate, _, by, _ = names
+        wide = isinstance(candidate, list | tuple) and len(candidate) > 1
+        tables = find_tables(table, columns_name_systems=by is not None or wide)
+        first = tables[0].files[0]
+        columns = Columns.detect(first, table_format(first).columns(first), *names)
+    else:
+        columns = Columns.detect(TABLE, frame.names, *names)
+    numbered = columns.id is None and columns.by is None
+    numbered = numbered and all(len(system.files) == 1 for system in tables)
+    columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
+    columns = columns.with_scores(metrics)
+    if frame is not None:
+        columns.places(TABLE, frame.names)
+    return OpenTable(frame, tables, columns)
 
 
 def score_table(
@@ -84,42 +158,31 @@ def score_table(
         signature: `karat` or `sacrebleu`.
         how: columns and other arguments of `measure_table`.
     """
-    frame = as_frame(table)
-    rows = RowScores() if segments and frame is not None else None
-    by_ids = segments and frame is None
-    data, resampled = table if frame is None else frame, resamples > 0 or by_ids
-    merged = measure_table(
-        data,
-        metrics,
-        resampled=resampled,
-        single_rows=by_ids,
-        scores=rows,
-        progress=progress,
-        **how,
+    table = as_frame(table) or table
+    in_memory = isinstance(table, Frame)
+    scores = RowScores() if segments and in_memory else None
+    by_ids = segments and not in_memory
+    kept: dict[str, Any] = {"resampled": resamples > 0 or by_ids, "single_rows": by_ids}
+    merged = measure_table(table, metrics, **kept, scores=scores, progress=progress, **how)
+    scoring = merged.score(
+        resamples, seed=seed, segments=by_ids, progress=progress, signature=signature
     )
-    options: dict[str, Any] = {"seed": seed, "progress": progress, "signature": signature}
-    scoring = merged.score(resamples, segments=by_ids, **options)
-    if rows is not None and frame is not None:
-        columns = frame_columns(frame, _column_names(how))
-        columns = replace(columns, skip_missing=bool(how.get("skip_missing")))
-        return rows.add_to(scoring, frame, columns)
-    if not by_ids:
+    if not segments:
         return scoring
-    has_ids = how.get("id") is not None
-    rows_again = partial(read_rows, table, _column_names(how), bool(how.get("skip_missing")))
-    texts = table_texts(merged.statistics, rows_again, has_ids=has_ids)
-    sorted_ids = {name: merged.statistics.sorted_ids(name) for name in merged.statistics.names()}
-    labels = {name: segment_labels(ids, has_ids=has_ids) for name, ids in sorted_ids.items()}
-    return replace(scoring, texts=texts, ids=labels)
+    opened = _open_again(table, how)
+    if scores is not None:
+        return scores.add_to(scoring, opened)
+    has_ids = opened.columns.id is not None
+    ids = {name: merged.statistics.sorted_ids(name) for name in merged.statistics.names()}
+    labels = {name: [str(id if has_ids else id + 1) for id in ids[name]] for name in ids}
+    return replace(scoring, texts=opened.text_lookup(ids, by_row=not has_ids), ids=labels)
 
 
-def _column_names(arguments: Mapping[str, Any]) -> ColumnNames:
-    return (
-        arguments.get("candidate"),
-        arguments.get("reference"),
-        arguments.get("by"),
-        arguments.get("id"),
-    )
+def _open_again(table: Any, arguments: Mapping[str, Any]) -> OpenTable:
+    """Open a table once more, by the arguments of `measure_table`."""
+    candidate, reference, by, id = map(arguments.get, ("candidate", "reference", "by", "id"))
+    names = candidate, reference, by, id
+    return open_table(table, names, skip_missing=bool(arguments.get("skip_missing")))
 
 
 def compare_table(
@@ -150,45 +213,18 @@ def compare_table(
     """
     table = as_frame(table) or table
     merged = measure_table(table, metrics, resampled=True, progress=progress, **how)
-    skip_missing = bool(how.get("skip_missing"))
-    if not isinstance(table, Frame):
-        check_row_pairs(table, _column_names(how), merged.statistics, skip_missing)
+    opened = _open_again(table, how)
+    _check_row_pairs(opened, merged.statistics)
     tested: dict[str, Any] = {"test": test, "trials": trials, "resamples": resamples, "seed": seed}
     comparison = merged.compare(baseline, **tested, progress=progress, signature=signature)
-    rows, has_ids = read_rows(table, _column_names(how), skip_missing), how.get("id") is not None
+    if not (examples and comparison.values):
+        return comparison
+    has_ids = opened.columns.id is not None
     paired = merged.statistics.without_unpaired()
-    return with_examples(comparison, paired, rows, examples, has_ids=has_ids)
-
-
-def check_row_pairs(
-    table: Any, names: ColumnNames, statistics: Statistics, skip_missing: bool
-) -> None:
-    """Refuse files whose rows cannot be paired by their numbers.
-
-    Files of systems without a column of ids must have the same number of rows, with the same
-    references.
-    """
-    columns, tables = find_columns(table, names)
-    if not columns.rows_are_segments or len(tables) < 2:
-        return
-    skipped = statistics.skipped or {}
-    counted = [statistics.systems[str(system.system)].counted for system in tables]
-    rows = [
-        int(cells[:, 0].sum()) + skipped.get(str(system.system), 0)
-        for system, cells in zip(tables, counted, strict=True)
-    ]
-    baseline = tables[0]
-    for system, number in zip(tables, rows, strict=True):
-        if number != rows[0]:
-            files = f"{baseline.files[0]} has {rows[0]:,} rows and {system.files[0]} {number:,}"
-            raise InputError(f"{files}: {_PAIRED_BY_ROW}")
-    if not skip_missing and all((cells == counted[0]).all() for cells in counted):
-        return
-    row = _first_other_references(tables, replace(columns, skip_missing=skip_missing))
-    if row is not None:
-        file, number = row
-        problem = f"{baseline.files[0]} and {file} have different references in row {number + 1:,}"
-        raise InputError(f"{problem}: {_PAIRED_BY_ROW}")
+    ids = dict.fromkeys(paired.names(), paired.sorted_ids(comparison.baseline))
+    texts = opened.text_lookup(ids, by_row=not has_ids)
+    shown = find_examples(comparison, texts, examples, with_ids=has_ids)
+    return replace(comparison, examples=shown)
 
 
 _PAIRED_BY_ROW = (
@@ -197,65 +233,108 @@ _PAIRED_BY_ROW = (
 )
 
 
-def _first_other_references(
-    tables: Sequence[TableFiles], columns: Columns
-) -> tuple[str, int] | None:
-    """Return the first row whose references differ from the first file, and its file."""
-    baseline = _references_by_row(tables[0], columns)
-    for system in tables[1:]:
-        references = _references_by_row(system, columns)
+def _check_row_pairs(opened: OpenTable, statistics: Statistics) -> None:
+    """Reject files whose rows cannot be paired by their numbers.
+
+    Files of systems without a column of ids must have the same number of rows, with the same
+    references.
+    """
+    tables, columns = opened.tables, opened.columns
+    if not columns.rows_are_segments or len(tables) < 2:
+        return
+    counted = [statistics.systems[str(system.system)].counted for system in tables]
+    rows = [
+        int(cells[:, 0].sum()) + (statistics.skipped or {}).get(str(system.system), 0)
+        for system, cells in zip(tables, counted, strict=True)
+    ]
+    first = tables[0].files[0]
+    for system, number in zip(tables, rows, strict=True):
+        if number != rows[0]:
+            files = f"{first} has {rows[0]:,} rows and {system.files[0]} {number:,}"
+            raise InputError(f"{files}: {_PAIRED_BY_ROW}")
+    if not columns.skip_missing and all((cells == counted[0]).all() for cells in counted):
+        return
+    baseline, *others = (_references_by_row(opened._replace(tables=[system])) for system in tables)
+    for system, references in zip(tables[1:], others, strict=True):
         for row in sorted(baseline.keys() & references.keys()):
             if baseline[row] != references[row]:
-                return system.files[0], row
-    return None
+                both = f"{first} and {system.files[0]}"
+                problem = f"{both} have different references in row {row + 1:,}"
+                raise InputError(f"{problem}: {_PAIRED_BY_ROW}")
 
 
-def _references_by_row(table: TableFiles, columns: Columns) -> dict[int, int]:
-    """Return a hash of the references of each row of a file that has all texts."""
+def _references_by_row(opened: OpenTable) -> dict[int, int]:
+    """Return a hash of the references of each row that has all texts."""
     hashes: dict[int, int] = {}
-    for piece in plan_tables([table]):
-        for rows in piece_ranges(piece, columns):
-            batch = rows.read()
-            numbers = batch.row_numbers().tolist()
-            hashes |= zip(numbers, reference_hashes(batch.references).tolist(), strict=True)
+    for rows in opened.ranges():
+        batch = rows.read()
+        numbers = batch.row_numbers().tolist()
+        hashes |= zip(numbers, reference_hashes(batch.references).tolist(), strict=True)
     return hashes
 
 
-def find_columns(table: Any, names: ColumnNames) -> tuple[Columns, list[TableFiles]]:
-    """Return the columns of a table in files, and the files of each system."""
-    candidate, _, by, _ = names
-    wide = isinstance(candidate, list | tuple) and len(candidate) > 1
-    tables = find_tables(table, columns_name_systems=by is not None or wide)
-    first = tables[0].files[0]
-    columns = Columns.detect(first, table_format(first).columns(first), *names)
-    one_file_each = all(len(system.files) == 1 for system in tables)
-    return with_row_numbers(columns) if one_file_each else columns, tables
+class RowScores:
+    """The scores of all rows of a table in memory, which come in parts, in their order."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {}
+        self._codes: list[Ints] = []
+        self._rows: list[Ints] = []
+        self._count = 0  # of rows so far, with those that were skipped
+        self._values: list[Sequence[Floats]] = []
+
+    def add(self, part: Part) -> None:
+        """Take the scores of the next rows."""
+        codes = [self._names.setdefault(name, len(self._names)) for name in part.systems]
+        scored = len(part.values[0])
+        if part.segment_rows is not None:
+            self._codes.append(np.array(codes, np.int64)[part.segment_rows.codes[:scored]])
+        places = np.arange(scored) if part.present is None else np.flatnonzero(part.present)
+        self._rows.append(places + self._count)
+        self._count += scored if part.present is None else len(part.present)
+        self._values.append(part.values)
+
+    def add_to(self, scoring: Scoring, opened: OpenTable) -> Scoring:
+        """Return the result with the scores of rows, their texts, and the table they belong to."""
+        metrics = list(dict.fromkeys(row.metric.of_segments() for row in scoring.rows))
+        scores = [np.concatenate(parts) for parts in zip(*self._values, strict=True)]
+        wide = len(scores) > len(metrics)
+        codes, rows = np.concatenate(self._codes), np.concatenate(self._rows)
+        values, places = {}, {}
+        for name, number in self._names.items():
+            block = number if wide else 0
+            chosen = np.arange(len(codes)) if wide else np.flatnonzero(codes == number)
+            places[name] = rows[chosen]
+            for at, m in enumerate(metrics):
+                values[name, m] = scores[block * len(metrics) + at][chosen]
+        order = dict.fromkeys((row.system, row.metric.of_segments()) for row in scoring.rows)
+        row_numbers = {name: numbers.tolist() for name, numbers in places.items()}
+        return replace(
+            scoring,
+            values={key: values[key] for key in order},
+            texts=opened.text_lookup(row_numbers, by_row=True),
+            table=FrameRows(opened.frame, places, wide, self._count),
+        )
 
 
-def read_rows(
-    table: Any, names: ColumnNames, skip_missing: bool = False, metrics: Sequence[Metric] = ()
-) -> Iterator[RowRange]:
-    """Yield the rows of a table, in ranges, with the columns of scores that metrics read."""
-    frame = table if isinstance(table, Frame) else as_frame(table)
-    if frame is not None:
-        columns = with_row_numbers(frame_columns(frame, names)).with_scores(metrics)
-        columns.places(TABLE, frame.names)
-        yield from frame_ranges(frame, replace(columns, skip_missing=skip_missing))
-        return
-    columns, tables = find_columns(table, names)
-    columns = columns.with_scores(metrics)
-    for piece in plan_tables(tables):
-        yield from piece_ranges(piece, replace(columns, skip_missing=skip_missing))
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """A table in memory, and the rows of each system; all rows are of all systems if it is wide."""
 
+    frame: Any
+    places: Mapping[str, Ints]
+    wide: bool
+    count: int
+    """Rows of the table."""
 
-def _check_in_memory(runner: Engine, **folders: FilePath | None) -> Local:
-    """Reject options that only tables in files support."""
-    for name, value in folders.items():
-        if value is not None:
-            raise InputError(f"{name} is for tables in files: this one is in memory")
-    if not isinstance(runner, Local):
-        raise InputError(f"engine {runner} works on tables in files: this one is in memory")
-    return runner
+    def join(self, values: Mapping[tuple[str, Metric], Floats]) -> object:
+        """Return the table with a column for the scores of each metric."""
+        columns: dict[str, Floats] = {}
+        for (system, m), scores in values.items():
+            name = f"{system}/{m}" if self.wide else str(m)
+            none = np.full(self.count, np.nan)  # of rows that were skipped
+            columns.setdefault(name, none)[self.places[system]] = scores
+        return self.frame.join(columns)
 
 
 def measure_table(
@@ -297,22 +376,66 @@ def measure_table(
             are refused before anything is scored.
         threads, progress: as for `score`.
     """
-    names = candidate, reference, by, id
     resolve_buckets(0, buckets)  # refused, where it is no number of buckets
-    runner = choose_engine(engine, engine_options, threads)
-    frame = table if isinstance(table, Frame) else as_frame(table)
-    if frame is not None:
-        local_engine = _check_in_memory(runner, rows=rows, shards=shards)
-        chosen = tuple(load_metrics(metrics))
-        more = local_engine.threads, scores, skip_missing, progress
-        return measure_frame(frame, names, chosen, buckets, resampled, *more)
+    runner, chosen = choose_engine(engine, engine_options, threads), tuple(load_metrics(metrics))
+    opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
+    if opened.frame is not None:
+        for name, folder in (("rows", rows), ("shards", shards)):
+            if folder is not None:
+                raise InputError(f"{name} is for tables in files: this one is in memory")
+        if not isinstance(runner, Local):
+            raise InputError(f"engine {runner} works on tables in files: this one is in memory")
     resampled = resampled or (shards is not None and id is not None)
-    job, pieces = plan_job(table, load_metrics(metrics), names, buckets, resampled, skip_missing)
-    job = replace(job, single_rows=single_rows)
-    total = Statistics(load_metrics(metrics), job.buckets)
+    job, pieces = plan_job(opened, chosen, buckets, resampled)
+    total = Statistics(chosen, job.buckets)
     total.skipped = {} if skip_missing else None
-    total = _measure_pieces(job, pieces, total, runner, (rows, shards), progress)
+    systems = [files.system for files in opened.tables if files.system is not None]
+    total.order = job.columns.candidate if job.columns.wide else tuple(systems)
+    if isinstance(runner, Local) and opened.frame is not None:
+        opened = opened._replace(columns=job.columns)
+        total = _measure_frame(opened, job, total, scores, runner.threads, progress)
+    else:
+        job = replace(job, single_rows=single_rows)
+        total = _measure_pieces(job, pieces, total, runner, rows, shards, progress)
+    for name, count in (total.skipped or {}).items():
+        if count and name not in total.systems:
+            raise InputError(
+                f"every row of system {quoted(name)} was skipped, because its candidate or its "
+                "reference is missing: there is nothing to score"
+            )
+    for system, name in [(piece.system, piece.path) for piece in pieces] or [(None, TABLE)]:
+        if not total.systems or (system or next(iter(total.systems))) not in total.systems:
+            raise InputError(f"{name} has no rows: there is nothing to score")
+    total.check_used()
     return Merged(total, _remarks(runner, total.rows))
+
+
+def _measure_frame(
+    opened: OpenTable,
+    job: TableJob,
+    total: Statistics,
+    scores: RowScores | None,
+    threads: int | None,
+    progress: Progress,
+) -> Statistics:
+    """Return the statistics of a table in memory.
+
+    Rows with missing texts are skipped, or refused before anything is scored.
+    """
+    n_rows = opened.frame.rows if opened.frame else None
+    if n_rows is not None and not job.columns.skip_missing:  # a stream can be read only once
+        for rows in opened.ranges():
+            rows.read()
+    keeps_scores = scores is not None
+    measure = TableMeasure(total.metrics, job.buckets, job.keep or keeps_scores, keeps_scores)
+    expected = (n_rows or 0) * len(job.columns.candidate)  # 0: unknown
+    for part in measure.parts(opened.ranges(), threads):
+        if scores is not None:
+            scores.add(part)
+        counted_part = part if job.keep else part._replace(segment_rows=None)
+        total = add_statistics(total, counted_part, job.most_rows)
+        progress(total.rows, expected, "scoring rows")
+    return total
 
 
 def _measure_pieces(
@@ -320,39 +443,24 @@ def _measure_pieces(
     pieces: Sequence[TablePiece],
     total: Statistics,
     runner: Engine,
-    folders: tuple[FilePath | None, FilePath | None],
+    rows: FilePath | None,
+    shards: FilePath | None,
     progress: Progress,
 ) -> Statistics:
-    """Return the statistics of all pieces; `folders` are the folders of rows and shards."""
+    """Return the statistics of all pieces of a table in files; `rows` and `shards` are folders."""
     if job.single_rows and job.buckets:
         raise InputError(TOO_MANY)
-    files = dict.fromkeys(piece.system for piece in pieces if piece.system is not None)
-    total.order = job.columns.candidate if job.columns.wide else tuple(files)
-    rows, shards = folders
     check_apart(rows, shards)
     digest = job_digest(job, pieces)
     row_files = row_folder(rows, pieces, digest, resumable=shards is not None, part=False)
     with row_files as folder, shard_folder(shards) as place:
         writing = job.writing(folder)
-        full_job = writing if place is None else ShardJob.of(writing, place, pieces)
+        full_job = writing if place is None else ShardJob(writing, place, digest, len(pieces))
         for statistics in run_pieces(runner, full_job, pieces, progress):
             total = add_statistics(total, statistics, job.most_rows)
             if job.single_rows and total.buckets:
                 raise InputError(TOO_MANY)
-    check_scored(total, pieces)
-    total.check_used()
     return total
-
-
-def check_scored(total: Statistics, pieces: Sequence[TablePiece]) -> None:
-    """Require rows, for every system."""
-    skipped = [name for name, rows in (total.skipped or {}).items() if rows]
-    for name in skipped:
-        if name not in total.systems:
-            raise InputError(all_skipped(name))
-    for piece in pieces:
-        if not total.systems or (piece.system or next(iter(total.systems))) not in total.systems:
-            raise InputError(f"{piece.path} has no rows: there is nothing to score")
 
 
 ENOUGH_ROWS = 1_000_000
@@ -369,47 +477,31 @@ def _remarks(engine: Engine, rows: int) -> tuple[str, ...]:
 
 
 def plan_job(
-    table: Any,
-    metrics: Sequence[Metric],
-    names: ColumnNames,
-    buckets: int | None,
-    resampled: bool,
-    skip_missing: bool = False,
+    opened: OpenTable, metrics: Sequence[Metric], buckets: int | None, resampled: bool
 ) -> tuple[TableJob, list[TablePiece]]:
-    """Return the job of measuring a table in files, and its pieces.
+    """Return the job of measuring a table, and its pieces; a table in memory has none.
 
-    Unless rows with missing texts are skipped, files that are known to have some are refused.
+    Unless rows with missing texts are skipped, a row with a missing value is refused before any
+    work where the format shows it quickly; others are refused when they are read.
     """
-    resolve_buckets(0, buckets)
-    columns, tables = find_columns(table, names)
-    columns = replace(columns.with_scores(metrics), skip_missing=skip_missing)
-    if resampled:
-        check_ids(columns)
-    else:
+    columns = opened.columns
+    if not resampled:
         columns = replace(columns, rows_are_segments=False)
-    for path in (path for system in tables for path in system.files):
+    elif columns.id is None and not columns.rows_are_segments:
+        raise InputError(NO_IDS)
+    for path in (path for system in opened.tables for path in system.files):
         columns.places(path, table_format(path).columns(path))
-    pieces = plan_tables(tables)
-    if not skip_missing:
-        check_nulls(pieces, columns)
-    used = resolve_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if resampled else None
-    most = None if buckets == 0 else MAX_ROWS
-    return TableJob(
-        columns, tuple(map(sign_metric, metrics)), used, resampled and not used, most
-    ), pieces
-
-
-def check_nulls(pieces: Sequence[TablePiece], columns: Columns) -> None:
-    """Refuse a row with a missing value before any work, where the format shows it quickly.
-
-    Others are refused when their row is read.
-    """
+    pieces = plan_tables(opened.tables) if opened.tables else []
     needed = [name for name in columns.names if name not in columns.scores]
-    for piece in pieces:
+    for piece in [] if columns.skip_missing else pieces:
         shows_nulls = TABLE_FORMATS[piece.format].shows_nulls
         if shows_nulls is not None and shows_nulls(piece, needed):
             for rows in piece_ranges(piece, columns):
                 rows.read()
+    used = resolve_buckets(sum(piece.rows or 0 for piece in pieces), buckets) if resampled else None
+    most = None if buckets == 0 else MAX_ROWS
+    names = tuple(map(sign_metric, metrics))
+    return TableJob(columns, names, used, resampled and not used, most), pieces
 
 
 def choose_engine(
@@ -439,34 +531,23 @@ def run_pieces(
         yield statistics
     if not left:
         return
-    work = shard_work(job) if isinstance(job, ShardJob) else work_of(job)
-    counted = RowProgress([piece.rows for piece in left], progress)
+    counts = [piece.rows for piece in left if piece.rows is not None]
+    total = sum(counts) if len(counts) == len(left) else 0  # 0: unknown
+    reported = finished = 0
+
+    def report(rows: int) -> None:
+        nonlocal reported
+        reported += rows
+        progress(reported, total, "scoring rows")
+
     with engine.running(len(left)) as runner:
-        for _, result in runner.run(work, left, counted.more):
+        for _, result in runner.run(partial(run_piece, job), left, report):
             if isinstance(result, JobFailure):
                 raise InputError(result.sentence)
-            counted.finished(result.rows)
+            finished += result.rows
+            if finished > reported:  # some engines do not report rows in mid-piece
+                report(finished - reported)
             yield result
-
-
-class RowProgress:
-    """Rows that are done, of which some are reported in mid-piece and all when a piece is."""
-
-    def __init__(self, rows: Sequence[int | None], progress: Progress) -> None:
-        counts = [number for number in rows if number is not None]
-        self._total = sum(counts) if len(counts) == len(rows) else 0  # 0: unknown
-        self._progress, self._seen, self._finished = progress, 0, 0
-
-    def more(self, rows: int) -> None:
-        """Count rows that were done in mid-piece."""
-        self._seen += rows
-        self._progress(self._seen, self._total, "scoring rows")
-
-    def finished(self, rows: int) -> None:
-        """Count the rows of a piece that is done."""
-        self._finished += rows
-        if self._finished > self._seen:
-            self.more(self._finished - self._seen)
 
 
 class ShardRow(NamedTuple):
@@ -520,16 +601,18 @@ def write_shards(
     """
     number, count = as_shard(shard)
     chosen = load_metrics(metrics)
-    names = candidate, reference, by, id
-    resampled = id is not None
-    job, pieces = plan_job(table, chosen, names, buckets, resampled, skip_missing)
+    resolve_buckets(0, buckets)
+    opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
+    if opened.frame is not None:
+        raise InputError("shards is for tables in files: this one is in memory")
+    job, pieces = plan_job(opened, chosen, buckets, resampled=id is not None)
     own_pieces, scored = pieces[number - 1 :: count], 0
     runner = choose_engine(engine, engine_options, threads)
     digest = job_digest(job, pieces)
     check_apart(rows, shards)
-    folders = row_folder(rows, pieces, digest, resumable=True, part=True)
-    with folders as folder, shard_folder(shards) as place:
-        shard_job = ShardJob.of(job.writing(folder), str(place), pieces)
+    row_files = row_folder(rows, pieces, digest, resumable=True, part=True)
+    with row_files as folder, shard_folder(shards) as place:
+        shard_job = ShardJob(job.writing(folder), str(place), digest, len(pieces))
         for statistics in run_pieces(runner, shard_job, own_pieces, progress):
             scored += statistics.rows
     name = os.fspath(shards)

@@ -280,14 +280,14 @@ class Commands(Group):
         """Offer words: the second one of a name is offered after the first (`second_words`)."""
         return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
-    def called(self, words: Sequence[str]) -> click.Command:
-        """The command that some words call: this group, one of its commands, or one of theirs."""
+    def command_for(self, words: Sequence[str]) -> click.Command:
+        """Return the command that words call: this group, one of its commands, or one of theirs."""
         name, rest = self._split(words)
         if name not in self.listed:
             return self
         command = self._load(name)
         if isinstance(command, Commands):
-            return command.called(rest)
+            return command.command_for(rest)
         subcommands = command.commands if isinstance(command, click.Group) else {}
         return subcommands.get(rest[0], command) if rest else command
 

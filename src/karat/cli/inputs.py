@@ -75,7 +75,7 @@ class SetInput(NamedTuple):
         from karat.evalset.catalogue import SET_KINDS
 
         added = {"judgements": self.judgements, "model_judges": self.model_judges}
-        for kind in SET_KINDS.known():
+        for kind in SET_KINDS.entries():
             read = load(SET_KINDS[kind].read)
             loaded = read(self.name, dimensions, progress, **added, **kind_options)
             if loaded is not None:
@@ -87,7 +87,7 @@ def add_kind_options(function: F) -> F:
     """Add the options that other kinds of sets have."""
     from karat.evalset.catalogue import SET_KINDS
 
-    for kind in SET_KINDS.known():
+    for kind in SET_KINDS.entries():
         function = load(SET_KINDS[kind].options)(function)
     return function
 
@@ -264,7 +264,7 @@ def _open_lines(path: str, progress: Progress, as_text: bool) -> Lines:
     from karat.metrics.names import ALIASES, METRICS
 
     # `-m bleu chrf` makes a file of the second metric.
-    if path in (*METRICS.known(), *ALIASES) and not Path(path).exists():
+    if path in (*METRICS.entries(), *ALIASES) and not Path(path).exists():
         raise InputError(f"{path}: no such file; if it is meant as a metric, write -m {path}")
     lines = Lines(path, progress, as_text=as_text)
     if lines.nul_line:

@@ -140,7 +140,7 @@ _GOES_ON = "finished parts are kept: run the same command again to continue"
 def _sentence(error: BaseException, words: list[str]) -> tuple[str, int]:
     """Return the message for an error, and the exit code."""
     if isinstance(error, click.ClickException):
-        return usage_sentence(error, cli.called(words), words), 2
+        return usage_sentence(error, cli.command_for(words), words), 2
     if isinstance(error, Interrupted | KeyboardInterrupt | click.Abort):
         keeps_parts = any(word.partition("=")[0] in _KEEPING for word in words)
         return f"interrupted; {_GOES_ON if keeps_parts else 'nothing was written'}", 130

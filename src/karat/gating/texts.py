@@ -17,7 +17,7 @@ from karat.text.references import VaryingReferences
 from karat.text.segments import STRIDE, Segments
 
 if TYPE_CHECKING:
-    from karat.arrow.frame_scores import ColumnNames
+    from karat.arrow.table_scores import ColumnNames
     from karat.metrics.base import Metric
 
 TABLE_SYSTEM = "candidate"
@@ -116,14 +116,14 @@ def _table_texts(
 
     Metrics that are columns of the table have their scores.
     """
-    from karat.arrow.table_scores import read_rows
+    from karat.arrow.table_scores import open_table
     from karat.metrics.given import ExternalScores
 
     columns: dict[str, list[float]] = {}
     outputs: list[str] = []
     references: list[list[str]] = []
     ids: list[str] = []
-    for rows in read_rows(table, table_columns, metrics=metrics):
+    for rows in open_table(table, table_columns, metrics).ranges():
         batch = rows.read()
         indices = range(len(batch))
         outputs += batch.candidates[0].strings(indices)

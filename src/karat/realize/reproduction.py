@@ -11,8 +11,8 @@ from dataclasses import replace
 from importlib import resources
 from typing import Any, NamedTuple
 
+from karat.api import compare
 from karat.arrays import Ints, np
-from karat.comparison import compare
 from karat.metrics.names import metric
 from karat.realize.evaluation import (
     METRICS,

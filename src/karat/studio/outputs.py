@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records, read_lines
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_lines, read_rows
 from karat.evalset.sets import EvalSet
 
 SUFFIXES = (".csv", ".tsv")
@@ -192,11 +192,7 @@ def _read_folder(path: Path) -> Mapping[str, Sequence[str]]:
 
 def _read_table(path: Path, reading: Reading) -> _Table:
     """Return a table with a header."""
-    rows = list(
-        read_csv_records(path, reading)
-        if path.suffix == ".csv"
-        else ((place, line.split("\t")) for place, line in reading.numbered(read_lines(path), path))
-    )
+    rows = list(read_rows(path, reading, commas=path.suffix == ".csv"))
     if len(rows) < 2:
         raise InputError(f"{short(path)}: expected a header and a row for each segment")
     header = rows[0][1]

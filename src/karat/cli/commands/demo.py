@@ -47,8 +47,8 @@ def demo_command(output: str, texts: str | None) -> None:
     if texts is not None:
         copy_texts(texts)
         return
+    from karat.api import compare
     from karat.cli.inputs import InputFiles
-    from karat.comparison import compare
 
     check_output(output)
     check_page("--output", output)

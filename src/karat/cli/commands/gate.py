@@ -70,7 +70,7 @@ def _limit(name: str, help: str) -> Callable[[F], F]:
 
 def _add_source_options(function: F) -> F:
     """Add the options of all sources of scores that have some."""
-    for name in SOURCES.known():
+    for name in SOURCES.entries():
         if options := SOURCES[name].options:
             function = load(options)(function)
     return function
@@ -166,7 +166,7 @@ def command(
         check_output(baseline, inputs.paths())
         check_replaceable(baseline)
     names = list(metrics) or None
-    sources = {name: values.pop(name) for name in SOURCES.known() if name in values}
+    sources = {name: values.pop(name) for name in SOURCES.entries() if name in values}
     columns = {name: values.pop(name) for name in ("candidate", "id")}
     threads = values.pop("threads")
     limits = {name: value for name, value in values.items() if value is not None}

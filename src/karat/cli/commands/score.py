@@ -134,7 +134,8 @@ def score_command(
     karat score --set demo -m gtm --level document
     karat score data.parquet --candidate output -r reference --by system
     """
-    from karat.scoring import load_metrics, score
+    from karat.api import score
+    from karat.scoring import load_metrics
 
     names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
     parsed = load_metrics(names)
@@ -214,7 +215,7 @@ def show_signatures(
     signatures = {str(metric): metric.signature(references, form, interval) for metric in metrics}
     document = note_signature_form(signature_document(signatures, command_line()), form)
     if format == "text":
-        say((f"{line}\n" for line in document.signatures.values()), output)
+        say((f"{line}\n" for line in signatures.values()), output)
     else:
         show(document, format, output)
 
@@ -267,7 +268,7 @@ def compare_command(
     karat compare atlas beacon --set demo
     karat compare data.parquet --by system --id segment --baseline A
     """
-    from karat.comparison import compare
+    from karat.api import compare
     from karat.scoring import load_metrics
 
     parsed = load_metrics(metrics or options.DEFAULT_METRICS)
