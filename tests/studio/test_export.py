@@ -249,10 +249,10 @@ def test_labels_of_nuggets_read_back_and_ties_stand_apart(tmp_path: Path) -> Non
     assert {row.kind for row in read.judgements.rows} == {"person"}
     trec = export(store, tmp_path, "trec")
     again = load_nuggets(trec)
-    known_labels = read.judgements.known
+    known_labels = read.judgements.values
     ties = {words for words in known_labels if read.judgements.tie(*words)}
     assert ties
-    assert again.judgements.known == {
+    assert again.judgements.values == {
         words: value for words, value in known_labels.items() if words not in ties
     }
     rows = [line.split("\t") for line in (trec / "ties.tsv").read_text().splitlines()[1:]]

@@ -248,7 +248,7 @@ def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:
         take_over_judgements(store, source)
         assert store.check().ok
         export_store(store, tmp_path / "again.jsonl", "nuggets")
-    assert load_nuggets(tmp_path / "again.jsonl").judgements.known == source.judgements.known
+    assert load_nuggets(tmp_path / "again.jsonl").judgements.values == source.judgements.values
 
 
 def test_a_set_without_fitting_judgements_and_a_value_off_the_scale_are_refused(

@@ -139,9 +139,7 @@ def test_the_second_of_two_decisions_is_told(browser: Any, server: StudioServer)
     assert [row.value for row in stored_decisions(server)] == [{"value": 1}]
     zoe.press("Enter")  # the other decision was seen
     arrive(zoe, 2)
-    assert [row.value for row in stored_decisions(server)] == [
-        {"value": 4, "comment": "mine"}
-    ]
+    assert [row.value for row in stored_decisions(server)] == [{"value": 4, "comment": "mine"}]
 
 
 def test_a_decision_outlives_a_restart_of_the_server(browser: Any, server: StudioServer) -> None:
