@@ -175,7 +175,7 @@ def supports_answer(supports: ModelSupports) -> tuple[str, ...]:
 
 
 def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
-    judged = f"{len(judging.rows):,} of {judging.wanted:,} {units} of {judging.name}"
+    judged = f"{len(judging.rows):,} of {judging.expected:,} {units} of {judging.name}"
     return f"{judging.judge} {verb} {judged}{missing_clause(judging.missing)}."
 
 
