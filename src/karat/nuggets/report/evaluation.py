@@ -66,7 +66,7 @@ def _contest(contest: Contest) -> str:
     if contest.low is not None and contest.high is not None:
         low, high = sorted((sign * contest.low, sign * contest.high))
         difference += f" {format_interval(low, high, DIGITS)}"
-    if contest.decided:
+    if contest.is_decided:
         return (
             f"{first.capitalize()} agrees better with assessors: F {first_f}, {second} "
             f"{second_f}; the difference ({difference}) is decided."
@@ -116,7 +116,7 @@ def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
 def tuning_basis(tuning: NuggetTuning) -> str:
     """Return how the settings were cross-validated."""
     return (
-        f"Cross-validated, one {_LEFT[tuning.found.by]} left out at a time. The F of the best of "
+        f"Cross-validated, one {_LEFT[tuning.evaluation.by]} left out at a time. The F of the best of "
         f"{len(tuning.rows)} settings is optimistic: it was chosen by this F."
     )
 
