@@ -79,12 +79,12 @@ def _contest(contest: Contest) -> str:
 
 def evaluation_basis(evaluation: NuggetEvaluation) -> str:
     """Return what the answer rests on: how it was cross-validated, and the interval."""
-    pool, model = evaluation.found.cells.pool, evaluation.contest.paper_model
+    pool, model = evaluation.tuning.cells.pool, evaluation.contest.paper_model
     form = "" if model is None else f" and the threshold model {model}"
     return (
         f"{format_count(len(pool.questions), 'question')}, "
         f"{format_count(len(pool.runs), 'judged run')}; "
-        f"cross-validated, one {_LEFT[evaluation.found.by]} left out at a time. The paper's "
+        f"cross-validated, one {_LEFT[evaluation.tuning.by]} left out at a time. The paper's "
         f"classifier has its best setting{form}, chosen by this F. A difference is "
         "decided where its 95% interval (jackknife over questions) excludes zero."
     )
@@ -116,7 +116,7 @@ def tuning_answer(tuning: NuggetTuning) -> tuple[str, ...]:
 def tuning_basis(tuning: NuggetTuning) -> str:
     """Return how the settings were cross-validated."""
     return (
-        f"Cross-validated, one {_LEFT[tuning.evaluation.by]} left out at a time. The F of the best of "
+        f"Cross-validated, one {_LEFT[tuning.tuning.by]} left out at a time. The F of the best of "
         f"{len(tuning.rows)} settings is optimistic: it was chosen by this F."
     )
 
@@ -259,7 +259,7 @@ def tuning_document(tuning: NuggetTuning) -> Document:
 def evaluation_document(evaluation: NuggetEvaluation) -> Document:
     """Return the report of classifiers and baselines side by side, with charts."""
     micro = [row for row in evaluation.run_scores if row.average == "micro"]
-    curves = [(name, x, y) for name, curve in evaluation.found.curves for x, y in curve]
+    curves = [(name, x, y) for name, curve in evaluation.curves for x, y in curve]
     six_curves = [  # the paper's Figure 6
         (f"n={row.n} stem={row.stem}", row.threshold, row.tau_b) for row in evaluation.curve
     ]
