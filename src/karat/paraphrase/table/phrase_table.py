@@ -274,6 +274,13 @@ def pad_phrases(phrases: Ragged, width: int) -> NDArray[np.int32]:
     return rows
 
 
+def encode_phrases(phrases: Sequence[str], vocab: Vocab) -> Ragged:
+    """Return phrases as ids of their words, which are added to a vocabulary."""
+    words = [phrase.split() for phrase in phrases]
+    ids = vocab.add([word for phrase in words for word in phrase])
+    return Ragged(ids, np.cumsum([0, *map(len, words)], dtype=np.int64))
+
+
 def all_words(words: WordTable) -> list[str]:
     """Return all words of a table in the order of their numbers."""
     return words.words(np.arange(len(words), dtype=np.int32))
