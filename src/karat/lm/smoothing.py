@@ -15,15 +15,13 @@ class HistoryContexts(NamedTuple):
     Sums over a context are made in this order, so they are rounded alike whatever else is in it.
     """
 
-    size: int
-    """The number of contexts; `contexts` are numbers from 0."""
+    size: int  # the number of contexts; `contexts` are numbers from 0
     contexts: Ints
     counts: Ints
     adjusted: Floats
     """The different words before each n-gram; its count if it is of the longest or begins with
     `<s>`."""
-    lower: Floats
-    """The probability of each n-gram without its first word."""
+    lower: Floats  # the probability of each n-gram without its first word
 
 
 class Histograms(NamedTuple):
@@ -41,8 +39,7 @@ Estimator = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
 weights of the contexts."""
 
 
-FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts of counts 1, 2, 3 and more where a text is too small to tell."""
+FALLBACK = (0.5, 1.0, 1.5)  # discounts of counts 1, 2, 3 and more where a text is too small to tell
 
 
 class KneserNey:
@@ -54,8 +51,7 @@ class KneserNey:
     """
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
-        """Notes on what could not be estimated."""
+        self.notes: list[str] = []  # notes on what could not be estimated
 
     def words(self, counts: Ints, preceding: Ints) -> Floats:
         """Return the probabilities of words; `<s>` is no word to be predicted.
@@ -124,11 +120,10 @@ def gt_max(n: int) -> int:
 
 
 class Katz:
-    """Katz back-off with Good-Turing discounts d: p(w | h) is d(r) r / c(h) or alpha(h) p(w | h')."""
+    """Katz: p(w | h) = d(r) r / c(h) with Good-Turing discounts d, else alpha(h) p(w | h')."""
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
-        """Notes on what could not be estimated."""
+        self.notes: list[str] = []  # notes on what could not be estimated
 
     def words(self, counts: Ints, preceding: Ints) -> Floats:
         """Return the probabilities of words, `<s>` left out.

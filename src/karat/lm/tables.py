@@ -35,15 +35,12 @@ ABOUT: schema.Kind = schema.record(
 )
 """The description of a model."""
 
-RECIPE = ("tok", "case", "stem")
-"""The parts of a recipe that change a model: it keeps all words."""
+RECIPE = ("tok", "case", "stem")  # the parts of a recipe that change a model: it keeps all words
 
 UNK, BOS, EOS = 0, 1, 2
-SPECIAL = ("<unk>", "<s>", "</s>")
-"""The first three words of every model."""
+SPECIAL = ("<unk>", "<s>", "</s>")  # the first three words of every model
 
-ZERO = -99.0
-"""log10 of no probability at all: that of `<s>`."""
+ZERO = -99.0  # log10 of no probability at all: that of `<s>`
 
 _EMPTY = np.uint64(2**64 - 1)
 

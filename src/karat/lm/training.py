@@ -351,8 +351,7 @@ class TrainedLanguageModel:
         scratch: Scratch,
         progress: Progress,
     ) -> None:
-        self.about = about
-        """The description of the model."""
+        self.about = about  # the description of the model
         self._vocab, self._ngrams, self._word_logs = vocab, ngrams, word_logs
         self._scratch, self._progress = scratch, progress
         self._min_counts = dict(enumerate(about["min_counts"], 1))

@@ -51,8 +51,7 @@ from karat.reproduction.results import (
 from karat.stats.correlation import pearson
 from karat.text.tokens import Recipe, Vocab
 
-ORIGINALS = 300
-"""Originals that are taken, as in the paper."""
+ORIGINALS = 300  # originals that are taken, as in the paper
 CRITERIA = {"adequacy": "accuracy", "fluency": "fluency", "overall": "mqm"}
 """Criterion of the paper -> the errors that raters marked."""
 BEST, WORST = 5.0, 1.0
@@ -111,8 +110,7 @@ PARALLEL = "parallel-tatoeba-enzh/en-zh.tsv.gz"
 SET, JUDGES, DEMO = "ted-zhen", "believability", "demo-paraphrases"
 TRAINED, DEMO_TRAINED = 200, 27
 """Originals that the regression learns from: two thirds, the first ones."""
-COMMON = 100
-"""Paraphrases that two judges must share to be correlated."""
+COMMON = 100  # paraphrases that two judges must share to be correlated
 MEASURES = ("r, sentences", "r, systems")
 GOOD = "dissimilarity (adequacy, fluency >= 4)"
 TABLE_1 = {"sentence": (0.6406, 0.6717, 0.5993), "system": (0.9962, 0.9995, 0.9943)}
@@ -128,10 +126,8 @@ TABLE_3 = (0.8073, 0.9867)
 """PEM with the mean of the judges over sentences, over systems; with controls."""
 TABLE_3_JUDGES = {"sentence": (0.5777, 0.5281, 0.5231), "system": (0.9757, 0.9892, 0.9718)}
 """PEM with each of three judges, without controls."""
-STRONG = 0.5
-"""The least value of a strong correlation."""
-BLEU_ELSEWHERE = 0.4513
-"""Section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)."""
+STRONG = 0.5  # the least value of a strong correlation
+BLEU_ELSEWHERE = 0.4513  # section 6.2: BLEU at the sentence level, on other data (MetricsMATR 2008)
 EXAMPLE = "Morning , sir .", "Hello , Querrien ."
 EXAMPLE_TABLE = (
     ("Morning , sir .", "Bonjour , monsieur .", 10),
@@ -148,10 +144,8 @@ class PemTables(NamedTuple):
 
     name: str
     evaluation: ParaphraseEvaluation
-    text: str
-    """The training data of the model, in words."""
-    judges: tuple[str, list[Correlation]] | None
-    """The set of Table 1, and its pairs of judges."""
+    text: str  # the training data of the model, in words
+    judges: tuple[str, list[Correlation]] | None  # the set of Table 1, and its pairs of judges
 
 
 def reproduce_pem(request: ReproductionRequest) -> Reproduction:
@@ -220,9 +214,6 @@ def _judges(request: ReproductionRequest) -> tuple[str, list[Correlation]]:
     evalset = reference_as_original(request.evalset(JUDGES))
     pairs = correlate_judges(judged_rows(evalset, "adequacy"))
     return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
-
-
-# ------------------------------------------------------------------------------------ numbers
 
 
 def _worked_example() -> ReproducedNumber:
@@ -324,14 +315,10 @@ def between_system_means(judged: JudgedPairs) -> list[float]:
     return correlations
 
 
-# -------------------------------------------------------------------------------- conclusions
-
-
 class Evidence(NamedTuple):
     """A claim as a number that is positive where the claim holds, with its 95% interval."""
 
-    values: str
-    """The correlations that it is made from, in words."""
+    values: str  # the correlations that it is made from, in words
     margin: float
     low: float
     high: float
@@ -444,9 +431,6 @@ CLAIMS = (
     ),
 )
 """Section of the paper, its claim, and what measures it."""
-
-
-# -------------------------------------------------------------------------------- differences
 
 
 def _differences(tables: PemTables, real: bool) -> Iterator[PaperDifference]:

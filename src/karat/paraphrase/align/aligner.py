@@ -30,8 +30,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "fertility": {"model1": 4, "hmm": 4, "agreement": "min", "threshold": 0.4, "prefix": 4},
     "hmm": {"model1": 5, "hmm": 5, "agreement": "root", "threshold": 0.5, "prefix": 0},
 }
-MAX_ITERATIONS = 1000
-"""Iterations of model 1, and of the HMM."""
+MAX_ITERATIONS = 1000  # iterations of model 1, and of the HMM
 _FERTILITY_ITERATIONS = 2  # of the last iterations of the HMM
 _DEFAULT_OF_MODEL: Any = None  # the default is the model's
 
@@ -42,8 +41,7 @@ class Iteration(NamedTuple):
     name: str
     hmm: bool
     fertility: bool = False
-    counts_fertility: bool = False
-    """True if the next step takes fertilities."""
+    counts_fertility: bool = False  # True if the next step takes fertilities
 
 
 @dataclass(frozen=True)

@@ -203,8 +203,7 @@ def _source_words(rows: Ints, start: int, stop: int) -> NDArray[np.int32]:
     return np.repeat(np.arange(first, last, dtype=np.int32), np.diff(cut))
 
 
-WORDS = Recipe("none", "lower")
-"""The default recipe: what white space separates, lower-cased."""
+WORDS = Recipe("none", "lower")  # the default recipe: what white space separates, lower-cased
 
 MAX_WORDS = 2**31 - 1
 """Words that a side may have: sums of expectations over all of them fit into 64 bits."""
@@ -229,8 +228,7 @@ class WordAlignment(Result):
     links: AnyLinks
     rows: tuple[AlignmentRow]
     pairs: int
-    nbytes: int
-    """The memory of the table of word pairs."""
+    nbytes: int  # the memory of the table of word pairs
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str

@@ -84,8 +84,7 @@ class StoredTokens:
         return mapped_tokens
 
 
-Words = Tokens | StoredTokens
-"""The words of a text, in memory or in files."""
+Words = Tokens | StoredTokens  # the words of a text, in memory or in files
 
 
 def word_count(words: Words) -> int:

@@ -140,7 +140,7 @@ def explain(
     karat paraphrase explain out.txt --originals in.txt --model m.npz --worst 3
     karat paraphrase explain out.txt --originals in.txt --table en-fr.npz
     """
-    from karat.paraphrase.pem.scoring import explain_paraphrases
+    from karat.paraphrase import explain_paraphrases
     from karat.text.segments import Lines
 
     if settings["segments"] and settings["worst"]:

@@ -22,12 +22,9 @@ from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, token_parts
 
-WEIGHT = 1.0
-"""The weight of log10 Pr(e'|e) beside the language model's log10 Pr."""
-BEAM = 8
-"""Hypotheses that are kept at each place of a sentence and number of changed words."""
-CHANGES = 6
-"""So many changed words and more are one class."""
+WEIGHT = 1.0  # the weight of log10 Pr(e'|e) beside the language model's log10 Pr
+BEAM = 8  # hypotheses that are kept at each place of a sentence and number of changed words
+CHANGES = 6  # so many changed words and more are one class
 
 _ARTICLES_KEPT = 1 << 16  # words whose article is remembered
 
@@ -105,8 +102,6 @@ class Generator:
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
         """Return the language model's numbers of the words of rewrites, then of a vocabulary."""
         return np.concatenate([self._rewrite_word_ids, self.language.find(vocab)])
-
-    # ------------------------------------------------------------------------------ on disk
 
     @property
     def about(self) -> dict[str, Any]:

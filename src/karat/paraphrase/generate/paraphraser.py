@@ -39,10 +39,8 @@ from karat.text.tokens import Tokens, tokenize
 
 SEARCHED_PER_WORDING = 4
 """Rewritings that the search gives for each wording wanted: many do not fit their context."""
-MAX_REWRITES = 3
-"""Rewrites of one wording, at most."""
-MAX_ORIGINAL_WORDS = 1000
-"""The longest original: time and memory grow with its length."""
+MAX_REWRITES = 3  # rewrites of one wording, at most
+MAX_ORIGINAL_WORDS = 1000  # the longest original: time and memory grow with its length
 
 _WORDS = 1 << 16  # of all rewritings of an original that are tried, unless it is very long
 
@@ -179,10 +177,8 @@ CANDIDATES = 128
 PEM was not trained on broken sentences: what maximises it over all rewritings would be one that it
 misjudges.
 """
-EMPTY = "the line is empty"
-"""The reason why an empty line has no paraphrase."""
-RANKS = ("confidence", "pem")
-"""Columns by which paraphrases can be ranked."""
+EMPTY = "the line is empty"  # the reason why an empty line has no paraphrase
+RANKS = ("confidence", "pem")  # columns by which paraphrases can be ranked
 
 _LINES = 32  # of one batch
 
@@ -195,8 +191,7 @@ class Paraphrase(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
-    confidence: float
-    """0 to 1 (see `karat.paraphrase.generate.rewriting`)."""
+    confidence: float  # 0 to 1 (see `karat.paraphrase.generate.rewriting`)
 
 
 class Generated(NamedTuple):
@@ -228,8 +223,7 @@ class GeneratedParaphrases(Result):
     rows: tuple[GeneratedRow, ...]
     settings: Mapping[str, object]
     notes: tuple[str, ...]
-    signatures: Mapping[str, str]
-    """Signatures of the scores and of the search for paraphrases."""
+    signatures: Mapping[str, str]  # signatures of the scores and of the search for paraphrases
 
     @property
     def signature(self) -> str:

@@ -37,14 +37,10 @@ _MAX_JOINED_PATHS = 1 << 22  # of paths through a pivot that are held in memory 
 class RewriteLimits:
     """Limits that keep the noise of rare links out, and the table small."""
 
-    forward: float = 0.005
-    """Pr(f|e) must be at least this."""
-    backward: float = 0.002
-    """Pr(e'|f) must be at least this."""
-    rewrite: float = 0.005
-    """Pr(e'|e) and Pr(e|e') must be at least this."""
-    most: int = 20
-    """The rewrites of a phrase, at most."""
+    forward: float = 0.005  # Pr(f|e) must be at least this
+    backward: float = 0.002  # Pr(e'|f) must be at least this
+    rewrite: float = 0.005  # Pr(e'|e) and Pr(e|e') must be at least this
+    most: int = 20  # the rewrites of a phrase, at most
     min_ways: int = 2
     """Pivot phrases of all languages that must lead to a rewrite; one is enough of one language."""
     discount: float = 0.5
@@ -381,8 +377,7 @@ PRONOUNS = frozenset(_PRONOUNS.split())
 _NEGATIONS = "no not never none nobody nothing nowhere neither nor cannot without"
 NEGATIONS = frozenset(_NEGATIONS.split())
 """Words that deny: a rewrite that drops or adds one says the contrary."""
-CONTRACTED_NEGATIONS = ("n't",)
-"""Ends of words that deny."""
+CONTRACTED_NEGATIONS = ("n't",)  # ends of words that deny
 
 
 _MAX_REWRITE_WORDS = 16  # words of a phrase that may be rewritten

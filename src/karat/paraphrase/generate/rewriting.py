@@ -1,4 +1,4 @@
-"""Rewritings of an original as text: its case and spaces, the right articles, joined clitics."""
+"""Rewritings of an original: their words and text, and the confidence in each rewrite."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from karat.lm.tables import EOS, UNK
 from karat.paraphrase.generate.rewrites import ARTICLES
 from karat.text.joining import is_clitic, join_words, spaces_of
 
-ChooseArticle = Callable[[str], str | None]
-"""The article before a word, None if it is not known."""
+ChooseArticle = Callable[[str], str | None]  # the article before a word, None if it is not known
 
 
 class Replacement(NamedTuple):
@@ -24,8 +23,7 @@ class Replacement(NamedTuple):
 
     length: int
     words: tuple[str, ...] | None
-    probability: float = 1.0
-    """Pr(e'|e) of the rewrite."""
+    probability: float = 1.0  # Pr(e'|e) of the rewrite
 
 
 class RewrittenWords(NamedTuple):
@@ -50,27 +48,32 @@ class Original(NamedTuple):
         return cls(words, spaces_of(line, words) or [None] * len(words), line)
 
     def words_of(self, steps: Sequence[Replacement], article: ChooseArticle) -> RewrittenWords:
-        """Return the words of a rewriting, with the right article where it or the next is new."""
-        rewritten = RewrittenWords([], [], [])
+        """Return the words of a rewriting, with the right article where it or the next is new.
+
+        Words that both phrases of a rewrite begin or end with are kept as they are.
+        """
+        words, is_new, spaced = RewrittenWords([], [], [])
         followed = False  # whether the last word stands for the original's word before this one
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
             at = end - step.length
-            new = self._new_words(at, step)
-            alike = followed and _is_word(new[0]) == _is_word(self.words[at])
-            space_before = self.spaced[at] if alike and not is_clitic(new[0]) else None
-            rewritten.words.extend(new)
-            rewritten.new.extend(_mark_new_words(self.words[at:end], new))
-            rewritten.spaced.extend([space_before, *[None] * (len(new) - 1)])
-            followed = _is_word(new[-1]) == _is_word(self.words[end - 1])
-        return _correct_articles(rewritten, article)
-
-    def _new_words(self, at: int, step: Replacement) -> list[str]:
-        """Return the words of a step; those that both phrases begin or end with are kept."""
-        old, new = self.words[at : at + step.length], list(step.words or ())
-        if step.words is None:
-            return old
-        begin, end = count_common_ends(old, new)
-        return [*old[:begin], *new[begin : len(new) - end], *old[len(old) - end :]]
+            old = new = self.words[at:end]
+            begin, n_kept = len(old), 0
+            if step.words is not None:
+                begin, n_kept = count_common_ends(old, step.words)
+                core = step.words[begin : len(step.words) - n_kept]
+                new = [*old[:begin], *core, *old[len(old) - n_kept :]]
+            alike = followed and _is_word(new[0]) == _is_word(old[0])
+            words.extend(new)
+            is_new.extend(begin <= i < len(new) - n_kept for i in range(len(new)))
+            spaced.append(self.spaced[at] if alike and not is_clitic(new[0]) else None)
+            spaced.extend([None] * (len(new) - 1))
+            followed = _is_word(new[-1]) == _is_word(old[-1])
+        for i in range(len(words) - 1):
+            if words[i].lower() in ARTICLES and (is_new[i] or is_new[i + 1]):
+                right = article(words[i + 1])
+                if right not in (None, words[i].lower()):
+                    words[i], is_new[i] = str(right), True
+        return RewrittenWords(words, is_new, spaced)
 
     def text(self, written: RewrittenWords) -> str:
         """Return the text of some words, in capitals, or its first letter, like the original."""
@@ -90,37 +93,16 @@ def count_common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]
     return begin, min(end, min(len(old), len(new)) - begin)
 
 
-def _mark_new_words(old: Sequence[str], new: Sequence[str]) -> list[bool]:
-    """Return which words of a rewrite are new: not those that both phrases begin or end with."""
-    if old == new:
-        return [False] * len(new)
-    begin, end = count_common_ends(old, new)
-    return [begin <= i < len(new) - end for i in range(len(new))]
-
-
-def _correct_articles(written: RewrittenWords, article: ChooseArticle) -> RewrittenWords:
-    """Correct the article before each new word, and each new article, by the next word."""
-    words, new = list(written.words), list(written.new)
-    for i in range(len(words) - 1):
-        if words[i].lower() in ARTICLES and (new[i] or new[i + 1]):
-            right = article(words[i + 1])
-            if right not in (None, words[i].lower()):
-                words[i], new[i] = str(right), True
-    return RewrittenWords(words, new, written.spaced)
-
-
 @lru_cache(1 << 16)
 def _is_word(token: str) -> bool:
     return any(letter.isalnum() for letter in token)
 
 
-BESIDE = 64
-"""Words that are asked for beside a phrase."""
+BESIDE = 64  # words that are asked for beside a phrase
 
 _PHRASES_KEPT = 1 << 14  # whose contexts are remembered
 
-Phrase = tuple[str, ...]
-"""Words of the language model."""
+Phrase = tuple[str, ...]  # words of the language model
 
 
 class PhraseContexts:
@@ -171,15 +153,12 @@ def _normalise(log10_p: Floats) -> Floats:
     return np.asarray(p / p.sum())
 
 
-CONFIDENCE = 0.35
-"""Wordings of less are not given, unless asked for."""
-MAX_REPEAT = 4
-"""Words that must not stand twice in a row, at most."""
+CONFIDENCE = 0.35  # wordings of less are not given, unless asked for
+MAX_REPEAT = 4  # words that must not stand twice in a row, at most
 FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
 """log s of the rewrite; likeness of contexts; log10 Pr that the sentence loses, or gains; mean
 length of the n-grams found at the new words and behind them; log10 Pr of the rarest word."""
-WEIGHTS = (-6.98, 1.17, 3.76, 0.63, -0.21, 0.75, -1.61)
-"""The constant, then one for each feature."""
+WEIGHTS = (-6.98, 1.17, 3.76, 0.63, -0.21, 0.75, -1.61)  # the constant, then one for each feature
 
 _SEEN = 3  # words in a row across both ends of a rewrite
 _SAME_STEM = 3  # letters that forms of a word begin with, at least
@@ -192,11 +171,9 @@ class Rewrite(NamedTuple):
     """One rewrite in its sentence; words are those of the language model."""
 
     written: RewrittenWords
-    old: tuple[str, ...]
-    """Words of the original that differ."""
+    old: tuple[str, ...]  # words of the original that differ
     new: tuple[str, ...]
-    at: int
-    """Where the new words begin in the wording."""
+    at: int  # where the new words begin in the wording
     probability: float
 
 
@@ -210,26 +187,45 @@ class SentenceLogs(NamedTuple):
 def compute_confidences(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
 ) -> list[float]:
-    """Return the confidence in each rewrite of an original, by itself."""
-    values = [0.0] * len(rewrites)
-    scored = score_sentences(
-        contexts.language, [original, *(rewrite.written.words for rewrite in rewrites)]
-    )
-    twice = find_repeats(original, range(len(original)))
-    accepted = [
-        i
-        for i, (rewrite, lengths) in enumerate(zip(rewrites, scored.lengths[1:], strict=True))
-        if not is_inflection(rewrite.old, rewrite.new)
-        and fits_context(rewrite.written, lengths, twice)
-        and _is_seen_around(rewrite, lengths)
-    ]
-    original_log10_p = scored.totals[0]
-    for i in accepted:
-        row = _confidence_features(
-            contexts, rewrites[i], scored.totals[i + 1] - original_log10_p, scored.lengths[i + 1]
+    """Return the confidence in each rewrite of an original, by itself.
+
+    It estimates the probability that a reader accepts the rewrite:
+
+        confidence = sigmoid(w0 + sum_i w_i x_i)
+
+    The features x are in `FEATURES`; the weights were learned from rewrites of a model with six
+    pivot languages that one reader marked (docs/lab/pem.md). A rewrite is refused (0) where
+
+    - the language model has never seen a new word, or the word behind one, after the one before;
+    - it has never seen three words in a row across the beginning of the new words, or their end;
+    - words stand twice in a row that do not in the original: `to to`, `of the of the`; or
+    - the rewrite only inflects or contracts words: `girl` and `girls`, `I am` and `I'm`.
+    """
+    sentences = [original, *(rewrite.written.words for rewrite in rewrites)]
+    (original_log10_p, *totals), (_, *all_lengths) = score_sentences(contexts.language, sentences)
+    repeats = find_repeats(original, range(len(original)))
+    confidences = []
+    for rewrite, log10_p, lengths in zip(rewrites, totals, all_lengths, strict=True):
+        end = rewrite.at + len(rewrite.new)
+        if (
+            is_inflection(rewrite.old, rewrite.new)
+            or not fits_context(rewrite.written, lengths, repeats)
+            or any(lengths[place : place + 2].max() < _SEEN for place in (rewrite.at, end))
+        ):
+            confidences.append(0.0)
+            continue
+        change = log10_p - original_log10_p
+        features = (
+            log(rewrite.probability),
+            contexts.likeness(rewrite.old, rewrite.new),
+            min(change, 0.0),
+            max(change, 0.0),
+            float(lengths[rewrite.at : end + 2].mean()),
+            min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
         )
-        values[i] = sigmoid(WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], row, strict=True)))
-    return values
+        weighted = sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
+        confidences.append(sigmoid(WEIGHTS[0] + weighted))
+    return confidences
 
 
 def score_sentences(language: LanguageModel, rows: Sequence[Words]) -> SentenceLogs:
@@ -254,48 +250,20 @@ def fits_context(
     )
 
 
-def _is_seen_around(rewrite: Rewrite, lengths: NDArray[np.int32]) -> bool:
-    """Return whether words in a row were seen across both ends of the new words."""
-    end = rewrite.at + len(rewrite.new)
-    return all(lengths[place : place + 2].max() >= _SEEN for place in (rewrite.at, end))
-
-
-def _confidence_features(
-    contexts: PhraseContexts, rewrite: Rewrite, change: float, lengths: NDArray[np.int32]
-) -> list[float]:
-    """Return the features of a rewrite; `change` is that of log10 Pr of the sentence."""
-    around = lengths[rewrite.at : rewrite.at + len(rewrite.new) + 2]
-    return [
-        log(rewrite.probability),
-        contexts.likeness(rewrite.old, rewrite.new),
-        min(change, 0.0),
-        max(change, 0.0),
-        float(around.mean()),
-        min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
-    ]
-
-
 def is_inflection(old: Words, new: Words) -> bool:
     """Return whether words are only inflected, contracted, added or dropped."""
     if not old or not new:
         return True
-    if len(old) == len(new) == 1 and _same_stem(old[0], new[0]):
-        return True
-    short, long = sorted((_letters(old), _letters(new)), key=len)
-    left = iter(long)
-    return any("'" in word or "’" in word for word in (*old, *new)) and all(
-        letter in left for letter in short
-    )
-
-
-def _letters(words: Words) -> str:
-    return "".join(filter(str.isalpha, "".join(words)))
-
-
-def _same_stem(a: str, b: str) -> bool:
-    """Return whether two words begin alike, but for their endings."""
-    alike = [x == y for x, y in zip(a, b, strict=False)]
-    return [*alike, False].index(False) >= max(_SAME_STEM, min(len(a), len(b)) - _ENDING)
+    if len(old) == len(new) == 1:  # forms of a word begin alike, but for their endings
+        alike = [a == b for a, b in zip(old[0], new[0], strict=False)]
+        n_alike, shorter = [*alike, False].index(False), min(len(old[0]), len(new[0]))
+        if n_alike >= max(_SAME_STEM, shorter - _ENDING):
+            return True
+    letters = ("".join(filter(str.isalpha, "".join(words))) for words in (old, new))
+    short, long = sorted(letters, key=len)
+    rest = iter(long)
+    is_contracted = any("'" in word or "’" in word for word in (*old, *new))
+    return is_contracted and all(letter in rest for letter in short)
 
 
 def find_repeats(words: Words, places: Iterable[int]) -> set[tuple[str, ...]]:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 POWER = 6
 """Of 1 to 64, that with the best agreement on half of the judged headlines (docs/lab/pem.md)."""
-COPY = 2.0
-"""The score of the original itself (section 5.1 of the paper)."""
+COPY = 2.0  # the score of the original itself (section 5.1 of the paper)
 
 _LARGEST_MEAN = 1e50
 _MEAN_LAYOUTS = {
@@ -47,10 +46,8 @@ _MEAN_LAYOUTS = {
 class ControlMean:
     """The means of each feature of adequacy over controls."""
 
-    none: Floats
-    """Over sentences that have nothing to do with the original."""
-    copy: Floats
-    """Over the originals themselves."""
+    none: Floats  # over sentences that have nothing to do with the original
+    copy: Floats  # over the originals themselves
 
     @property
     def width(self) -> int:

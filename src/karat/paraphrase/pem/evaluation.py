@@ -41,8 +41,7 @@ RIVALS: Mapping[str, tuple[str, ...]] = {
 }
 """Name -> the metrics that take the place of the pivot features; the original is the reference."""
 
-Scores = dict[str, Floats]
-"""Metric -> its score of every paraphrase."""
+Scores = dict[str, Floats]  # metric -> its score of every paraphrase
 
 
 def as_rivals(rivals: Mapping[str, Sequence[str]] | Sequence[str] | None) -> dict[str, list[str]]:
@@ -78,8 +77,7 @@ def rival_features(
     return {name: np.column_stack([rest, *metrics]) for name, metrics in columns.items()}
 
 
-ALL_PAIRS, NO_CONTROLS = "all", "no controls"
-"""Pairs that correlations and gains are of."""
+ALL_PAIRS, NO_CONTROLS = "all", "no controls"  # pairs that correlations and gains are of
 CRITERIA = ("adequacy", "fluency", "dissimilarity")
 MEAN = "the model's mean, nothing learned"
 NO_METRICS = "no metrics as features"
@@ -112,8 +110,7 @@ class Gain(NamedTuple):
     low: float
     high: float
     p: float
-    pairs: str = ALL_PAIRS
-    """The pairs that are compared: all, or those that are no controls."""
+    pairs: str = ALL_PAIRS  # the pairs that are compared: all, or those that are no controls
 
 
 class JudgedPoint(NamedTuple):
@@ -132,23 +129,19 @@ class ParaphraseEvaluation(Result):
     rows: tuple[Correlation, ...]
     gains: tuple[Gain, ...]
     parts: tuple[Correlation, ...]
-    alone: tuple[Correlation, ...]
-    """The metrics of the rivals, without a regression."""
+    alone: tuple[Correlation, ...]  # the metrics of the rivals, without a regression
     inter_judge: tuple[Correlation, ...]
     criteria: tuple[Correlation, ...]
     predictions: tuple[JudgedPoint, ...]
     """Human score and PEM of every paraphrase, by a regression that had not seen its original."""
-    system_means: tuple[JudgedPoint, ...]
-    """The means of the predictions of each system."""
+    system_means: tuple[JudgedPoint, ...]  # the means of the predictions of each system
     dissimilarities: tuple[JudgedPoint, ...]
     """Dissimilarity and overall quality of adequate, fluent paraphrases."""
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signature: str
-    judged: JudgedPairs
-    """All judged pairs."""
-    tested: JudgedPairs
-    """The pairs that were tested."""
+    judged: JudgedPairs  # all judged pairs
+    tested: JudgedPairs  # the pairs that were tested
     measures: Mapping[str, Floats]
     """PEM, its parts and the metrics of the rivals: a score for each tested pair."""
 
@@ -345,9 +338,6 @@ def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool, resamples: int) -> I
         )
 
 
-# -------------------------------------------------------------------------------- correlations
-
-
 def correlate(judged: JudgedPairs, first: str, x: Floats, second: str, y: Floats) -> Correlation:
     """Correlate two columns over the rows that have both."""
     has_both = ~(np.isnan(x) | np.isnan(y))
@@ -411,9 +401,6 @@ def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> 
     for judge, judge_scores in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", judge_scores))
     return rows
-
-
-# ---------------------------------------------------------------------------------- bootstrap
 
 
 def paired_gains(
@@ -503,9 +490,6 @@ def _pearson_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
-
-
-# ------------------------------------------------------------------------------------- points
 
 
 def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:

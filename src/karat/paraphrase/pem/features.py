@@ -64,12 +64,10 @@ def pooled_f1(stats: NDArray[Any], order: int | None = None) -> Floats:
 class PivotSettings:
     """Settings of a bag of pivot n-grams; the defaults are the paper's."""
 
-    order: int = 4
-    """The longest n-grams."""
+    order: int = 4  # the longest n-grams
     edge: float = 0.1
     """Edges of the network must be more probable than this; the best edge is always kept."""
-    ngram: float = 0.01
-    """N-grams must weigh more than this."""
+    ngram: float = 0.01  # N-grams must weigh more than this
     renormalise: bool = False
     """True if the edges that are kept share the whole probability of their phrase."""
 
@@ -202,8 +200,7 @@ class MetricFeature(NamedTuple):
     """A metric, and the identity that it had in training."""
 
     metric: Metric
-    identity: str | None = None
-    """None before training."""
+    identity: str | None = None  # None before training
 
     @property
     def name(self) -> str:
@@ -319,10 +316,8 @@ class PairFeatures:
 
     names: tuple[str, ...]
     matrix: Floats
-    n_metrics: int = 0
-    """Number of metrics, whose columns are the last."""
-    notes: tuple[str, ...] = ()
-    """Notes of the metrics on these texts."""
+    n_metrics: int = 0  # number of metrics, whose columns are the last
+    notes: tuple[str, ...] = ()  # notes of the metrics on these texts
 
     def column(self, name: str) -> Floats:
         """Return the column of a feature."""

@@ -73,12 +73,9 @@ if TYPE_CHECKING:
 
 KIND = "paraphrase model"
 VERSION = 1
-SCALE = (1.0, 5.0)
-"""The ends of the scale of PEM."""
-UNSAVED = "the model"
-"""The name in messages of a model that is in no file."""
-BUNDLED = "bundled"
-"""The name of the small model that comes with Karat."""
+SCALE = (1.0, 5.0)  # the ends of the scale of PEM
+UNSAVED = "the model"  # the name in messages of a model that is in no file
+BUNDLED = "bundled"  # the name of the small model that comes with Karat
 _BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
 """Names of small models that come with Karat, and their files; the second has the paper's form."""
 _PLAIN = "".join(chr(c) for c in range(33, 127) if chr(c) not in ",|%")
@@ -125,12 +122,9 @@ class PEMScores(NamedTuple):
     """Columns with a row for each pair: PEM from 1 to 5, and its three parts."""
 
     pem: Floats
-    pivot_f1: Floats
-    """Adequacy, 0 to 1; the mean over pivot languages."""
-    fluency: Floats
-    """log10 Pr / length: nearer to 0 is more fluent."""
-    target_f1: Floats
-    """0 to 1; the lower, the more dissimilar are the words."""
+    pivot_f1: Floats  # adequacy, 0 to 1; the mean over pivot languages
+    fluency: Floats  # log10 Pr / length: nearer to 0 is more fluent
+    target_f1: Floats  # 0 to 1; the lower, the more dissimilar are the words
 
     def interval(self, resamples: int, seed: int = SEED) -> tuple[float, float] | None:
         """Return the 95% interval of mean PEM by a bootstrap over pairs.
@@ -149,17 +143,13 @@ class PEM:
     pivots: Mapping[str, PhraseTable]
     language: LanguageModel
     form: str
-    combination: SVR | ControlMean | None
-    """None: it has parts, but no score."""
+    combination: SVR | ControlMean | None  # None: it has parts, but no score
     about: Mapping[str, Any]
     generator: Generator | None = None
     """The writer of paraphrases; a model that only scores has none."""
-    name: str = UNSAVED
-    """The name of the model in messages."""
-    metrics: tuple[MetricFeature, ...] = ()
-    """Metrics whose scores are features, too."""
-    stored_digest: str = ""
-    """Digest of the file that holds this model; empty if no file does."""
+    name: str = UNSAVED  # the name of the model in messages
+    metrics: tuple[MetricFeature, ...] = ()  # metrics whose scores are features, too
+    stored_digest: str = ""  # digest of the file that holds this model; empty if no file does
 
     @classmethod
     def of(
@@ -388,8 +378,6 @@ class PEM:
             f"fluency=log10/words,end counted|lm={self.language.order}-gram,"
             f"{self.language.about.get('smoothing')}{running}|{combination}{metrics}"
         )
-
-    # ------------------------------------------------------------------------------ on disk
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all."""

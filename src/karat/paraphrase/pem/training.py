@@ -56,8 +56,7 @@ from karat.text.segments import Segments
 from karat.text.tokens import Recipe, Vocab, check_choice
 from karat.text.word_table import StoredStrings, word_arrays, word_table
 
-ORDER = 4
-"""The order of the language model, as in the paper."""
+ORDER = 4  # the order of the language model, as in the paper
 COMBINATIONS = ("regression", "mean")
 """Combinations of features: learned from judgements, or a mean on the scale of controls."""
 
@@ -76,8 +75,7 @@ class TrainingForm(NamedTuple):
     running: bool = False
     """True to count a line as often as it stands in a text, False to count it once."""
     aligner: str = "fertility"
-    agreement: str | None = None
-    """None is that of the aligner."""
+    agreement: str | None = None  # None is that of the aligner
 
 
 FORM_TRAINING = {"paper": TrainingForm("katz", True, "hmm", "product")}

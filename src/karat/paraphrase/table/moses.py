@@ -31,11 +31,9 @@ from karat.storage.output import write_atomically
 from karat.text.segments import Lines
 from karat.text.tokens import Vocab
 
-DIRECT = 3
-"""The number of the score that is Pr(f|e), from 1."""
+DIRECT = 3  # the number of the score that is Pr(f|e), from 1
 
-MAX_PHRASE_WORDS_READ = 100
-"""The longest phrase that is read."""
+MAX_PHRASE_WORDS_READ = 100  # the longest phrase that is read
 
 _BAR = "|||"
 
@@ -121,9 +119,6 @@ def _parse_number(place: str, text: str, expected: str, most: float, above: bool
     if value is None or not 0 <= value <= most or (above and value == 0):
         raise InputError(f"{place}: found {quoted(text)}, expected {expected}")
     return value
-
-
-# ------------------------------------------------------------------------------------- writing
 
 
 def write_moses(table: PhraseTable, path: str | os.PathLike[str]) -> None:

@@ -18,11 +18,9 @@ from karat.paraphrase.align.parallel_text import StoredRagged, Words, run_in_bat
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, forget_pages
 
-MAX_PHRASE_WORDS = 4
-"""Words of a phrase, at most."""
+MAX_PHRASE_WORDS = 4  # words of a phrase, at most
 
-MAX_ROWS = 1 << 23
-"""Phrase pairs that are held in memory before they go to a temporary file."""
+MAX_ROWS = 1 << 23  # phrase pairs that are held in memory before they go to a temporary file
 
 _PURPOSE = "phrase pairs are sorted there"
 _SENTENCES = 4096  # of one batch

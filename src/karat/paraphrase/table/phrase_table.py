@@ -31,8 +31,7 @@ VERSION = 1
 ENGLISH = Recipe("13a", "lower", "porter")
 """The default recipe of text to be compared: Porter-stemmed English."""
 
-PIVOT = Recipe("13a", "lower")
-"""The default recipe of the pivot language."""
+PIVOT = Recipe("13a", "lower")  # the default recipe of the pivot language
 
 _SIDES = ("source", "pivot")
 _LARGE = 1 << 26  # bytes of a table whose pages are given back once it was looked through
@@ -82,8 +81,6 @@ class PhraseTable:
     source: WordTable
     pivot: WordTable
     kernel: _kernel.PhraseTable
-
-    # --------------------------------------------------------------------------- where from
 
     @classmethod
     def from_counts(
@@ -143,8 +140,6 @@ class PhraseTable:
         """Write the table, whole or not at all."""
         write_store(path, KIND, VERSION, self.about, self.arrays)
 
-    # ------------------------------------------------------------------------------ what it has
-
     def __len__(self) -> int:
         return len(self.kernel)
 
@@ -203,17 +198,11 @@ class PhraseTable:
             self.arrays["phrase_ids"][np.repeat(has_translations, lengths)],
             to_offsets(lengths[has_translations]),
         )
-        arrays = {
-            **self.arrays,
-            "phrase_ids": phrases.ids,
-            "phrase_offsets": phrases.offsets,
-            "phrase_counts": self.arrays["phrase_counts"][has_translations],
-            "phrase_slots": _kernel.phrase_slots(*phrases),
-            "edge_offsets": to_offsets(translations[has_translations]),
-            "edge_pivots": self.arrays["edge_pivots"][edges],
-            "edge_probabilities": self.arrays["edge_probabilities"][edges],
-        }
-        return PhraseTable.of_arrays(self.name, self.about, arrays)
+        edge_offsets = to_offsets(translations[has_translations])
+        edges_kept = (self.arrays[name][edges] for name in ("edge_pivots", "edge_probabilities"))
+        counts = self.arrays["phrase_counts"][has_translations]
+        selected = _source_arrays(phrases, counts, edge_offsets, *edges_kept)
+        return PhraseTable.of_arrays(self.name, self.about, {**self.arrays, **selected})
 
     def maps(self, vocab: Vocab) -> Maps:
         """Map the words of a vocabulary to those here; an unseen word is its own translation."""
@@ -227,9 +216,6 @@ class PhraseTable:
 def table_digest(path: str) -> str:
     """Return eight digits that differ with the table's content, without reading it whole."""
     return store_digest(path, KIND)
-
-
-# ------------------------------------------------------------------------------ how it is made
 
 
 class PhrasePairs(NamedTuple):
@@ -297,17 +283,21 @@ def _phrase_arrays(pairs: PhrasePairs) -> dict[str, NDArray[Any]]:
     order = np.lexsort((pivot, -pairs.probabilities, source))
     counts = np.zeros(len(phrases.lengths))
     counts[source] = pairs.counts
-    return {
-        "phrase_ids": phrases.ids,
-        "phrase_offsets": phrases.offsets,
-        "phrase_counts": counts,
-        "phrase_slots": _kernel.phrase_slots(*phrases),
-        "edge_offsets": to_offsets(np.bincount(source, minlength=len(counts))),
-        "edge_pivots": pivot[order].astype(np.int32),
-        "edge_probabilities": pairs.probabilities[order],
+    edge_offsets = to_offsets(np.bincount(source, minlength=len(counts)))
+    edges = pivot[order].astype(np.int32), pairs.probabilities[order]
+    return _source_arrays(phrases, counts, edge_offsets, *edges) | {
         "pivot_phrase_ids": pivots.ids,
         "pivot_phrase_offsets": pivots.offsets,
     }
+
+
+def _source_arrays(
+    phrases: Ragged, counts: Floats, edge_offsets: Ints, pivots: Any, probabilities: Any
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the source phrases and their translations."""
+    slots = _kernel.phrase_slots(*phrases)
+    columns = (*phrases, counts, slots, edge_offsets, pivots, probabilities)
+    return dict(zip(_COLUMNS, columns, strict=False))
 
 
 def _phrase_ids(arrays: Arrays, name: str, number: int) -> NDArray[np.int32]:
