@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from oracles import phrase_spans as oracle
 
 from karat.errors import InputError
-from karat.paraphrase.align.links import RULES, Links, pharaoh_lines, read_pharaoh, symmetrize
-from karat.paraphrase.table import phrase_pairs as extract
-from karat.paraphrase.table.phrase_pairs import PhraseCounts, extract_phrases
+from karat.paraphrase.align.parallel_text import (
+    RULES,
+    Links,
+    pharaoh_lines,
+    read_pharaoh,
+    symmetrize,
+)
+from karat.paraphrase.table import training as extract
+from karat.paraphrase.table.phrase_table import PhraseCounts
+from karat.paraphrase.table.training import extract_phrases
 from karat.text.tokens import Tokens, Vocab, tokenize
 
 Sentence = tuple[list[int], list[int], set[tuple[int, int]]]

@@ -12,9 +12,8 @@ import pytest
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.parallel_text import parallel_tokens, read_parallel
 from karat.paraphrase.table.moses import read_moses, write_moses
-from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable
-from karat.paraphrase.table.training import train_pivot
+from karat.paraphrase.table.training import extract_phrases, train_pivot
 
 duckdb: Any = pytest.importorskip("duckdb")
 pa: Any = pytest.importorskip("pyarrow")

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.paraphrase.align.links import Links
-from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+from karat.paraphrase.align.parallel_text import Links, Parallel, read_parallel
 from karat.paraphrase.pem.features import PivotSettings, pivot_statistics, pooled_f1
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.paraphrase.table.training import train_pivot

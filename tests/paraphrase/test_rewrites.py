@@ -18,8 +18,7 @@ from karat.errors import InputError
 from karat.paraphrase.generate import rewrites
 from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
 from karat.paraphrase.table import training
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import pad_phrases, to_offsets
+from karat.paraphrase.table.phrase_table import PhraseCounts, pad_phrases, to_offsets
 from karat.storage import arrays
 from karat.text.tokens import Ragged, Recipe, Vocab
 

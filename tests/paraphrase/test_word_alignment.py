@@ -16,7 +16,7 @@ from karat.errors import InputError, Interrupted
 from karat.paraphrase.align import alignment, parallel_text
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
-from karat.paraphrase.align.links import Links
+from karat.paraphrase.align.parallel_text import Links
 from karat.text.tokens import Tokens, tokenize
 
 Corpus = list[tuple[list[int], list[int]]]

@@ -36,8 +36,7 @@ from karat.paraphrase.pem.features import (
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM, as_pem
 from karat.paraphrase.pem.training import Pivot, train_pem
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
-from karat.paraphrase.table.phrase_table import PhraseTable, encode_phrases
+from karat.paraphrase.table.phrase_table import PhraseCounts, PhraseTable, encode_phrases
 from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,

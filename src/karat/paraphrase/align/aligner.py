@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.paraphrase.align.links import RULES
-from karat.paraphrase.align.parallel_text import Words, word_count
+from karat.paraphrase.align.parallel_text import RULES, Words, word_count
 from karat.text.tokens import check_choice
 
 MODELS = {

@@ -383,7 +383,7 @@ def align(
     karat paraphrase align english-french.tsv.gz --tok 13a --pivot-tok 13a
     """
     from karat.paraphrase import Aligner, Recipe, align_text, read_parallel
-    from karat.paraphrase.align.links import pharaoh_lines
+    from karat.paraphrase.align.parallel_text import pharaoh_lines
 
     check_output(output, [source] if pivot is None else [source, pivot])
     recipe, pivot_recipe = (

@@ -17,9 +17,9 @@ from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
 from karat.paraphrase.align.parallel_text import iterate_lines, run_in_batches
-from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewriting import (
+from karat.paraphrase.generate.generator import (
     CONFIDENCE,
+    Generator,
     Original,
     Replacement,
     Rewrite,
@@ -191,7 +191,7 @@ class Paraphrase(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
-    confidence: float  # 0 to 1 (see `karat.paraphrase.generate.rewriting`)
+    confidence: float  # 0 to 1 (see `karat.paraphrase.generate.generator`)
 
 
 class Generated(NamedTuple):

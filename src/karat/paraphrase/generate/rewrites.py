@@ -23,9 +23,19 @@ from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.table import phrase_table
-from karat.paraphrase.table.phrase_pairs import PhraseCounts, PhraseRows, SortedPhrases
-from karat.paraphrase.table.phrase_table import PhrasePairs, PhraseTable, pad_phrases, to_offsets
-from karat.paraphrase.table.training import PhraseTableFiles, split_between_phrases
+from karat.paraphrase.table.phrase_table import (
+    PhraseCounts,
+    PhrasePairs,
+    PhraseTable,
+    pad_phrases,
+    to_offsets,
+)
+from karat.paraphrase.table.training import (
+    PhraseRows,
+    PhraseTableFiles,
+    SortedPhrases,
+    split_between_phrases,
+)
 from karat.progress import silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.text.tokens import Ragged, Recipe, Vocab

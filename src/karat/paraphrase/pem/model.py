@@ -28,8 +28,7 @@ from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewriting import CONFIDENCE
+from karat.paraphrase.generate.generator import CONFIDENCE, Generator
 from karat.paraphrase.pem.combination import (
     GRID,
     POWER,

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, short
-from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.storage.arrays import forget_pages
 from karat.storage.schema import ModelLayout, check_arrays, check_fields, record, text, word_columns
 from karat.storage.store import Arrays, damaged, read_store, store_digest, write_store
@@ -69,6 +68,27 @@ class Maps(NamedTuple):
 
     source: NDArray[np.int32]
     pivot: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class PhraseCounts:
+    """Pair k joins two phrases, `ids[offsets[k]:offsets[k + 1]]` of each side, `counts[k]` times.
+
+    Pairs are unique and sorted by the ids of the source phrase, then of the pivot phrase; a phrase
+    comes before those that it begins.
+    """
+
+    source_ids: NDArray[np.int32]
+    source_offsets: Ints
+    pivot_ids: NDArray[np.int32]
+    pivot_offsets: Ints
+    counts: Ints
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __repr__(self) -> str:
+        return f"<PhraseCounts: {len(self):,} pairs, seen {int(self.counts.sum()):,} times>"
 
 
 @dataclass(frozen=True, eq=False)
