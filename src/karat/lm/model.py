@@ -224,6 +224,12 @@ class LanguageModel:
         ids = self.table.find(vocab, start)
         return np.where(ids > EOS, ids, UNK).astype(np.int32)
 
+    def word_ids(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """Return the ids here of words, which may repeat; 0, `<unk>`, if unknown."""
+        vocab = _kernel.Vocab()
+        ids = vocab.add(list(words))
+        return self.find(vocab)[ids]
+
     def score(
         self, sentences: Texts, *, threads: int | None = None, progress: Progress = silent
     ) -> Floats:

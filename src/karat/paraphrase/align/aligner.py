@@ -142,13 +142,11 @@ class HmmLearner:
         """Return the entries of word pairs before anything was counted."""
         return np.ones((size, 2), np.float32)
 
-    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> _kernel.JointAligner:
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
         """Return the kernel's aligner of a part of the text, with the current estimates."""
-        aligner = self.aligner
-        tables = {"cells": cells, "entries": entries, "jumps": self.jumps}
-        return _kernel.JointAligner(
-            *texts, aligner.longest, aligner.agreement, **tables, words=self.n_words
-        )
+        tables = {"cells": cells, "entries": entries, "jumps": self.jumps, "words": self.n_words}
+        settings = self.aligner.longest, self.aligner.agreement
+        return _kernel.JointAligner(*texts, *settings, **tables)
 
     def expect_options(self, step: Iteration) -> dict[str, bool]:
         """Return the options of the kernel's E-step."""
@@ -218,15 +216,10 @@ class FertilityLearner:
         """Return the entries of word pairs before anything was counted."""
         return np.zeros(size, np.int64)
 
-    def part(
-        self, texts: Texts, cells: Any, entries: Any, posteriors: Any
-    ) -> _kernel.FertilityAligner:
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
         """Return the kernel's aligner of a part of the text; it replaces the posteriors."""
-        aligner = self.aligner
-        tables = {"cells": cells, "counts": entries, "posteriors": posteriors}
-        return _kernel.FertilityAligner(
-            self.model, *texts, aligner.longest, aligner.agreement, **tables
-        )
+        settings = self.aligner.longest, self.aligner.agreement
+        return _kernel.FertilityAligner(self.model, *texts, *settings, cells, entries, posteriors)
 
     def expect_options(self, step: Iteration) -> dict[str, bool]:
         """Return the options of the kernel's E-step."""
@@ -237,15 +230,13 @@ class FertilityLearner:
         """Return the options of the kernel's decoding."""
         return {"hmm": self.aligner.hmm > 0, "fertility": self.aligner.fertilities > 0}
 
-    def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
+    def add_pairs(self, *_: Any) -> None:
         """Do nothing: the model has counted its words."""
 
-    def add_part(self, kernel: _kernel.FertilityAligner) -> None:
+    def add_part(self, _: Any) -> None:
         """Do nothing: all parts count into one model."""
 
-    def entries(
-        self, keys: NDArray[np.int32], sums: Ints, read_last: Callable[[], Any]
-    ) -> NDArray[Any]:
+    def entries(self, keys: Any, sums: Ints, read_last: Any) -> NDArray[Any]:
         """Return the entries of word pairs: their counts in the text."""
         return sums
 

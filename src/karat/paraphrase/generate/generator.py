@@ -132,17 +132,11 @@ class PhraseContexts:
 
     def log10_p(self, word: str) -> float:
         """Return log10 Pr of a word, whatever stands before it."""
-        return float(self._unigrams[self._ids((word,))[0]])
-
-    def _ids(self, words: Phrase) -> list[int]:
-        vocab = _kernel.Vocab()
-        ids = vocab.add(list(words))
-        ids_here: list[int] = self.language.find(vocab)[ids].tolist()
-        return ids_here
+        return float(self._unigrams[self.language.word_ids([word])[0]])
 
     def _of(self, words: Phrase) -> tuple[Floats, Floats]:
         """Return the distributions of the words before and behind a phrase."""
-        phrase = self._ids(words)
+        phrase = self.language.word_ids(words).tolist()
         size, count = len(phrase), len(self._beside)
         before = [(UNK, word, *phrase) for word in self._beside]  # an unknown word ends the history
         after = [(UNK, *phrase, word) for word in self._beside]
@@ -240,10 +234,9 @@ def compute_confidences(
 
 def score_sentences(language: LanguageModel, rows: Sequence[Words]) -> SentenceLogs:
     """Return what a language model says of sentences; words are its own."""
-    vocab = _kernel.Vocab()
-    ids = vocab.add([word for row in rows for word in row])
+    ids = language.word_ids([word for row in rows for word in row])
     offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
-    p, lengths = language.kernel.words(language.find(vocab)[ids], offsets)
+    p, lengths = language.kernel.words(ids, offsets)
     logs, ends = p.astype(np.float64), (offsets + np.arange(len(offsets))).tolist()
     cuts = list(pairwise(ends))
     return SentenceLogs([float(logs[a:b].sum()) for a, b in cuts], [lengths[a:b] for a, b in cuts])
@@ -341,11 +334,8 @@ class Generator:
 
         @lru_cache(_ARTICLES_KEPT)
         def article(word: str) -> str | None:
-            vocab = _kernel.Vocab()
-            ids = vocab.add(
-                [text for article_word in ARTICLES for text in (article_word, self.fold(word))]
-            )
-            word_ids = self.language.find(vocab)[ids]
+            phrases = [text for choice in ARTICLES for text in (choice, self.fold(word))]
+            word_ids = self.language.word_ids(phrases)
             p, lengths = self.language.kernel.words(word_ids, np.array([0, 2, 4]))
             word_rows = slice(1, None, 3)  # of article, word and end
             return ARTICLES[int(p[word_rows].argmax())] if lengths[word_rows].max() > 1 else None
@@ -359,10 +349,7 @@ class Generator:
 
     @cached_property
     def _rewrite_word_ids(self) -> NDArray[np.int32]:
-        """The language model's numbers of the words of rewrites."""
-        vocab = _kernel.Vocab()
-        ids = vocab.add(all_words(self.rewrites.pivot))
-        return self.language.find(vocab)[ids]
+        return self.language.word_ids(all_words(self.rewrites.pivot))
 
     def model_words(self, vocab: _kernel.Vocab) -> NDArray[np.int32]:
         """Return the language model's numbers of the words of rewrites, then of a vocabulary."""

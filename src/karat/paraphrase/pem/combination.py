@@ -254,9 +254,8 @@ def _predict_left_out(features: Floats, human: Floats, fold: Ints, setting: SvrS
     predictions = np.empty(len(human))
     for k in range(int(fold.max()) + 1):
         is_training = fold != k
-        predictions[~is_training] = fit_svr(
-            features[is_training], human[is_training], setting
-        ).predict(features[~is_training])
+        regression = fit_svr(features[is_training], human[is_training], setting)
+        predictions[~is_training] = regression.predict(features[~is_training])
     return predictions
 
 
@@ -273,14 +272,11 @@ def split_predict(
     """
     training_groups = [group for group, keep in zip(groups, is_training, strict=True) if keep]
     inner = min(3, len(set(training_groups)))
-    chosen = (
-        search_setting(features[is_training], human[is_training], training_groups, grid, inner)
-        if inner > 1
-        else grid[0]
-    )
-    return fit_svr(features[is_training], human[is_training], chosen).predict(
-        features[~is_training]
-    )
+    training = features[is_training], human[is_training]
+    setting = grid[0]
+    if inner > 1:
+        setting = search_setting(*training, training_groups, grid, inner)
+    return fit_svr(*training, setting).predict(features[~is_training])
 
 
 def cross_predict(

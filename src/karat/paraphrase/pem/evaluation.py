@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from karat.arrays import Flags, Floats, np
+from karat.arrays import Floats, np
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.metrics.names import metric
@@ -386,12 +386,8 @@ def criteria(judged: JudgedPairs) -> list[Correlation]:
 
 def good_dissimilarity(judged: JudgedPairs) -> Floats:
     """Return the dissimilarity of adequate and fluent paraphrases; NaN for others."""
-    return np.where(_is_good(judged), judged.values("dissimilarity"), np.nan)
-
-
-def _is_good(judged: JudgedPairs) -> Flags:
-    """Return which paraphrases are adequate and fluent."""
-    return (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+    is_good = (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+    return np.where(is_good, judged.values("dissimilarity"), np.nan)
 
 
 def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
@@ -502,7 +498,6 @@ def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoin
 def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:
     if not set(CRITERIA) <= set(judged.evalset.dimensions):
         return ()
-    rows = _is_good(judged).nonzero()[0]
-    columns = judged.values("dissimilarity")[rows], judged.human[rows]
-    systems = [judged.systems[i] for i in rows.tolist()]
-    return map(JudgedPoint, *(column.tolist() for column in columns), systems)
+    is_good = (judged.values("adequacy") >= HIGH) & (judged.values("fluency") >= HIGH)
+    columns = judged.values("dissimilarity")[is_good].tolist(), judged.human[is_good].tolist()
+    return map(JudgedPoint, *columns, np.array(judged.systems)[is_good].tolist())

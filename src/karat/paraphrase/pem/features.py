@@ -263,20 +263,19 @@ def replace_features(
     if not names:
         return tuple(trained)
     features = as_features(names)
-    kinds = [[feature.metric.name for feature in side] for side in (trained, features)]
-    if kinds[0] != kinds[1]:
+    if [feature.metric.name for feature in trained] != [new.metric.name for new in features]:
         expected = ", ".join(feature.name for feature in trained) or "none"
-        names = ", ".join(feature.name for feature in features)
+        listed = ", ".join(feature.name for feature in features)
         raise InputError(
-            f"--feature {names}: the features of this model are {expected}; give the same metrics "
+            f"--feature {listed}: the features of this model are {expected}; give the same metrics "
             "in this order"
         )
-    pairs = zip(trained, features, strict=True)
-    return tuple(MetricFeature(new.metric, old.identity) for old, new in pairs)
+    identities = [feature.identity for feature in trained]
+    return tuple(map(MetricFeature, (new.metric for new in features), identities))
 
 
 def identify_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
-    """Return features with the identity of training, which is that of now if they have none."""
+    """Return features with the identity of training: the current one if they have none."""
     return tuple(f._replace(identity=f.identity or f.metric.identity()) for f in features)
 
 

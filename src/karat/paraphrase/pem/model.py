@@ -100,13 +100,9 @@ CAUTIONS = {
 _text, _record = schema.text, schema.record
 _GENERATOR = _record({"rewrites": TABLE, "lm": LANGUAGE, "casing": schema.mapping_of(_text)})
 _COUNTS = {"paraphrases": schema.integer(0), "originals": schema.integer(0)}
+_PIVOTS = schema.mapping_of(TABLE, 1)
 ABOUT = _record(
-    {
-        "form": _text,
-        "pivots": schema.mapping_of(TABLE, 1),
-        "lm": LANGUAGE,
-        "trained": schema.boolean,
-    },
+    {"form": _text, "pivots": _PIVOTS, "lm": LANGUAGE, "trained": schema.boolean},
     generator=schema.nullable(_GENERATOR),
     judged=_record({"set": _text, "dimension": _text, **_COUNTS}),
     features=schema.list_of(_text),
@@ -240,26 +236,19 @@ class PEM:
     def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination, and what it was learned from."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
-        return replace(
-            self,
-            combination=combination,
-            about={**about, **learned},
-            metrics=identify_features(self.metrics),
-            name=UNSAVED,
-            stored_digest="",
+        metrics = identify_features(self.metrics)
+        changed = replace(
+            self, combination=combination, about={**about, **learned}, metrics=metrics
         )
+        return replace(changed, name=UNSAVED, stored_digest="")
 
     def score(
-        self,
-        originals: Texts,
-        paraphrases: Texts,
-        outputs: Outputs | None = None,
-        *,
-        threads: int | None = None,
-        progress: Progress = silent,
+        self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
     ) -> PEMScores:
-        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
-        work: dict[str, Any] = {"threads": threads, "progress": progress}
+        """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained.
+
+        `work` is `threads` and `progress`.
+        """
         return self.scores(self.features(originals, paraphrases, outputs, **work))
 
     def scores(self, features: PairFeatures) -> PEMScores:
@@ -271,10 +260,8 @@ class PEM:
         if (combination := self.combination) is None:
             return np.full(len(features.matrix), np.nan)
         inputs = combination.inputs(features)
-        if inputs.shape[1] != combination.width:
-            raise damaged(
-                self.name, f"its score is of {combination.width} features, not {inputs.shape[1]}"
-            )
+        if (n_features := inputs.shape[1]) != (width := combination.width):
+            raise damaged(self.name, f"its score is of {width} features, not {n_features}")
         return np.clip(combination.predict(inputs), *SCALE)
 
     def generate(
@@ -417,12 +404,10 @@ class PEM:
             schema.check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
             arrays = partial(without_prefix, arrays=store.arrays)
-            pivots = {
-                name: PhraseTable.of_arrays(
-                    f"{store.name} ({name})", description, arrays(f"pivot{k}.")
-                )
-                for k, (name, description) in enumerate(tables.items())
-            }
+            pivots = {}
+            for k, (name, table) in enumerate(tables.items()):
+                table_name, parts = f"{store.name} ({name})", arrays(f"pivot{k}.")
+                pivots[name] = PhraseTable.of_arrays(table_name, table, parts)
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
             combination: SVR | ControlMean | None = None
             if about.pop("trained"):
@@ -441,13 +426,8 @@ class PEM:
         except InputError as error:
             problem = "a feature of this model is not known here"
             raise type(error)(f"{store.name}: {problem}: {error}") from error
-        return replace(
-            model,
-            combination=combination,
-            name=store.name,
-            metrics=features,
-            stored_digest=store.digest,
-        )
+        model = replace(model, combination=combination, metrics=features)
+        return replace(model, name=store.name, stored_digest=store.digest)
 
 
 def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
