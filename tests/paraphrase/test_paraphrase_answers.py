@@ -306,7 +306,7 @@ def test_gains_are_also_computed_without_controls() -> None:
     assert (every.pairs, real.pairs) == ("all", NO_CONTROLS)
     assert every.low > 0  # though it knows nothing of real paraphrases
     assert real.low < 0 < real.high
-    kept = judged.where(judged.real)
+    kept = judged.select(judged.real)
     (one,) = paired_gains(kept, ("a", guess[judged.real]), ("b", chance[judged.real]), 500)
     assert one[2:7] == real[2:7]
 

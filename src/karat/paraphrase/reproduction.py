@@ -96,12 +96,6 @@ def _dissimilarities(
             yield name, str(i), "machine", "dissimilarity", BEST - (BEST - WORST) * value
 
 
-def reference_as_original(evalset: EvalSet) -> EvalSet:
-    """Return a set whose reference, in lower case as its outputs are, is the original."""
-    originals = [texts[0].lower() for texts in evalset.references]
-    return replace(evalset, sources=tuple(originals))
-
-
 CITATION = (
     "Liu, Dahlmeier and Ng 2010, PEM: A Paraphrase Evaluation Metric Exploiting Parallel Texts"
 )
@@ -182,7 +176,12 @@ def _evaluate_real_data(request: ReproductionRequest) -> PemTables:
         place, known_set.format, name=SET, progress=request.progress, **options
     )
     evaluation = _evaluate_model(judged_translations(translations), model, TRAINED, request)
-    judges = _judges(request) if request.data.has(KNOWN[JUDGES].place) else None
+    judges = None
+    if request.data.has(KNOWN[JUDGES].place):
+        judged = request.evalset(JUDGES)  # its outputs are in lower case
+        originals = tuple(texts[0].lower() for texts in judged.references)
+        pairs = correlate_judges(judged_rows(replace(judged, sources=originals), "adequacy"))
+        judges = f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
     return PemTables(SET, evaluation, f"Tatoeba English-Chinese, {len(text):,} pairs", judges)
 
 
@@ -207,12 +206,6 @@ def _evaluate_model(
         threads=request.threads,
         progress=request.progress,
     )
-
-
-def _judges(request: ReproductionRequest) -> tuple[str, list[Correlation]]:
-    evalset = reference_as_original(request.evalset(JUDGES))
-    pairs = correlate_judges(judged_rows(evalset, "adequacy"))
-    return f"{JUDGES}: adequacy", [pair for pair in pairs if pair.rows >= COMMON]
 
 
 def _worked_example() -> ReproducedNumber:
@@ -391,7 +384,7 @@ def _good_dissimilarity(evaluation: ParaphraseEvaluation, controls: bool, seed: 
 def _tested_pairs(evaluation: ParaphraseEvaluation, controls: bool) -> tuple[JudgedPairs, Flags]:
     """Return the tested pairs, and which of all tested ones they are."""
     rows = np.ones(len(evaluation.tested), np.bool_) if controls else evaluation.tested.real
-    return evaluation.tested.where(rows), rows
+    return evaluation.tested.select(rows), rows
 
 
 def _pem_and_bleu(evaluation: ParaphraseEvaluation, controls: bool, seed: int) -> Evidence:

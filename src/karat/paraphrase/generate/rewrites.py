@@ -441,7 +441,11 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     both = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
     a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in both)
     fixed = _number_fixed_words(words, names)
-    keeps_fixed = (_pack_left(fixed[a]) == _pack_left(fixed[b])).all(axis=1)
+    left, right = (
+        np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
+        for rows in (fixed[a], fixed[b])  # the numbers of each row in its front, then -1
+    )
+    keeps_fixed = (left == right).all(axis=1)
     is_trusted[is_trusted] = keeps_fixed & ~(_is_subsequence(a, b) | _is_subsequence(b, a))
     return is_trusted
 
@@ -468,11 +472,6 @@ def _fixed_form(word: str, names: Collection[str]) -> str | None:
     if bare in PRONOUNS or not any(map(str.isalpha, bare)):
         return bare
     return word if word in names or word.endswith(CONTRACTED_NEGATIONS) else None
-
-
-def _pack_left(rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Move the numbers of each row to its front, in their order, and the -1 behind them."""
-    return np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
 
 
 def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:

@@ -186,7 +186,7 @@ def evaluate_paraphrases(
     rivals = as_rivals(compare_with)
     is_training = None if train_first is None else judged.first_originals(train_first)
     is_tested = np.ones(len(judged), np.bool_) if is_training is None else ~is_training
-    tested = judged.where(is_tested)
+    tested = judged.select(is_tested)
 
     def predict(matrix: Floats) -> Floats:
         """Predict the tested rows by regressions that have not seen their originals."""
@@ -410,7 +410,7 @@ def paired_gains(
     gains = [paired_gain(judged, first, second, resamples, seed)]
     if not (real := judged.real).all() and real.any():
         real_first, real_second = ((name, column[real]) for name, column in (first, second))
-        without = paired_gain(judged.where(real), real_first, real_second, resamples, seed)
+        without = paired_gain(judged.select(real), real_first, real_second, resamples, seed)
         gains.append(without._replace(pairs=NO_CONTROLS))
     return gains
 

@@ -146,7 +146,7 @@ class JudgedPairs:
         codes = np.array([number[name] for name in self.systems], np.int32)
         return Outputs(names, codes, lambda: self.segments, count=len(self))
 
-    def where(self, rows: Flags) -> JudgedPairs:
+    def select(self, rows: Flags) -> JudgedPairs:
         """Return some of the rows."""
         row_indices = rows.nonzero()[0].tolist()
         lists = ("originals", "paraphrases", "systems", "segments")

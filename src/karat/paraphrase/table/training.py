@@ -67,8 +67,8 @@ def extract_phrases(
     Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end; the
     result does not depend on it, nor on the number of threads.
     """
-    work: dict[str, Any] = {"max_rows": most_rows, "threads": threads, "progress": progress}
-    return sort_phrases(source, pivot, links, longest, **work).counts(progress)
+    work: dict[str, Any] = {"threads": threads, "progress": progress}
+    return sort_phrases(source, pivot, links, longest, max_rows=most_rows, **work).counts(progress)
 
 
 class PhraseOrder(NamedTuple):
@@ -192,7 +192,7 @@ class PhraseTableFiles:
         self.piece_pivots, self.pair_counts = file("int32"), file("int64")
         # Pivot phrases of all pieces, and their numbers among all pivot phrases.
         self.pivot_rows, self.numbers = file("int32", width=longest), file("int32")
-        self.pieces: list[tuple[int, int]] = []  # where the pairs of each piece end, and its pivots
+        self.pieces: list[tuple[int, int, int]] = []  # where pairs, pivots and phrases of each end
 
     def add(self, pairs: PhraseRows) -> None:
         """Take the next pairs, of whole source phrases."""
@@ -209,12 +209,12 @@ class PhraseTableFiles:
         self.pivot_rows.append(pivot[order[new]])
         self.piece_pivots.append(number_in_piece)
         self.pair_counts.append(pairs.counts)
-        self.pieces.append((len(self.pair_counts), len(self.pivot_rows)))
+        self.pieces.append((len(self.pair_counts), len(self.pivot_rows), len(self.phrases)))
 
     def number_pivots(self, progress: Progress) -> None:
         """Number the pivot phrases of all pieces."""
         rows = self.pivot_rows.mapped()
-        bounds = [0, *(end for _, end in self.pieces)]
+        bounds = [0, *(end for _, end, _ in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
         union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
         at = bounds[:-1]
@@ -244,25 +244,18 @@ class PhraseTableFiles:
 
         Of a pair, the number of its pivot phrase, and how often it was seen.
         """
-        first = pivots = phrase = 0
-        for end, pivots_end in self.pieces:
-            numbers = self.numbers.read(pivots, pivots_end)[self.piece_pivots.read(first, end)]
-            offsets = self._edges_of(phrase, end)
-            yield phrase, offsets, numbers, self.pair_counts.read(first, end)
-            first, pivots, phrase = end, pivots_end, phrase + len(offsets) - 1
+        pairs = pivots = phrases = 0
+        for pairs_end, pivots_end, phrases_end in self.pieces:
+            in_piece = self.piece_pivots.read(pairs, pairs_end)
+            numbers = self.numbers.read(pivots, pivots_end)[in_piece]
+            offsets = self.edge_offsets.read(phrases, phrases_end + 1)
+            yield phrases, offsets, numbers, self.pair_counts.read(pairs, pairs_end)
+            pairs, pivots, phrases = pairs_end, pivots_end, phrases_end
 
     def phrase_rows(self) -> Iterator[NDArray[np.int32]]:
         """Yield the source phrases as rows of words, filled up with -1."""
         for phrases in self._pieces_of_phrases():
             yield pad_phrases(phrases, self.longest)
-
-    def _edges_of(self, phrase: int, end: int) -> Ints:
-        """Return where the pairs of the phrases of a piece begin, and where the last end."""
-        offsets = self.edge_offsets.read(phrase, phrase + _PAIRS + 1)
-        while offsets[-1] < end:
-            offsets = self.edge_offsets.read(phrase, phrase + 2 * len(offsets))
-        piece_offsets: Ints = offsets[: int(np.searchsorted(offsets, end)) + 1]
-        return piece_offsets
 
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
