@@ -157,7 +157,8 @@ class JudgedPairs:
         """Return which rows are of the first originals, in the order of the set."""
         sources, judged = dict.fromkeys(self.evalset.sources or ()), set(self.originals)
         ordered_originals = [text for text in sources if text in judged]
-        if not 2 <= number < (count := len(ordered_originals)):
+        count = len(ordered_originals)
+        if not 2 <= number < count:
             raise InputError(
                 f"train_first={number}: {self.evalset.name} has {count:,} judged originals, of "
                 f"which 2 to {count - 1:,} can be trained on"
