@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karat import __version__
 from karat.arrays import Flags, np
@@ -15,10 +15,6 @@ from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Result
 from karat.stats.population import Prediction
-
-if TYPE_CHECKING:
-    pass
-
 
 NOT_TESTED = "not tested"  # the verdict on a difference that is known: every unit is labelled
 ESTIMATE = "estimate"  # the method of this room: labels, and judges beside them
@@ -127,7 +123,11 @@ class Estimate(Result):
     @property
     def signature(self) -> str:
         """All settings that change the numbers, and a digest of the data."""
-        settings = ",".join(f"{name}={_text(value)}" for name, value in self.settings.items())
+        joined = {
+            k: "+".join(map(str, v)) if isinstance(v, tuple) else v
+            for k, v in self.settings.items()
+        }
+        settings = ",".join(f"{name}={value}" for name, value in joined.items())
         judges = "\n".join(judge.signature for judge in self.judges)
         method = f"estimate:{settings}|data={self.data}|karat={__version__}"
         return method + (f"\n{judges}" if judges else "")
@@ -137,10 +137,6 @@ def mean_without_nan(values: Sequence[float]) -> float:
     """Return the mean of the numbers that there are."""
     numbers = [value for value in values if not isnan(value)]
     return sum(numbers) / len(numbers) if numbers else nan
-
-
-def _text(value: object) -> str:
-    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 FAR = 3.3  # standard errors by which the judge's values of labelled units are far from the others'
@@ -156,8 +152,30 @@ def notes_of(
     """Yield what a reader of the estimates should know."""
     yield from sample.notes
     yield from _sampling_notes(sample, finite)
-    yield from _forms(sample, rows)
-    yield from _judges(sample, rows, worths, prediction)
+    bounded = [row.system for row in rows if row.form == BOUNDED]
+    if bounded:
+        yield (
+            f"For {len(bounded)} of {len(rows)} systems, at least a quarter of the labels are at "
+            "one end of the scale, or all labels are equal: their intervals have the bounded form, "
+            "which allows for values that were not seen."
+        )
+    without = [row.system for row in rows if row.form == NONE]
+    if without:
+        yield (
+            f"No interval for {', '.join(without)}: all labels are equal, and the ends of the "
+            "scale are not known."
+        )
+    for name, (missing, _) in zip(sample.judges, worths, strict=True):
+        if missing:
+            yield (
+                f"{name} has no value for {missing:,} outputs: the mean of its values for the "
+                "system stands in their place."
+            )
+    if prediction is None:
+        if not rows or any(row.form != EXACT for row in rows):
+            yield "No judge was named: estimates are those of people alone."
+    elif prediction.correlation < 0:
+        yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
 
 
 def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
@@ -165,13 +183,20 @@ def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
     labelled: Flags = np.asarray(sample.is_labelled.any(axis=0))
     n, total = int(labelled.sum()), len(labelled)
     if sample.partly is not None and sample.partly.any():
-        yield from _partial_notes(sample, finite)
-        if n == total:
-            return
-    elif n == total:
-        return
-    recorded = not np.isnan(sample.design.probability[labelled]).all()
-    if recorded:
+        units = int(sample.partly.any(axis=0).sum())
+        if sample.compared:
+            yield (
+                f"People compared only some pairs of systems on {units:,} {sample.unit}s: these "
+                "pairs are taken as drawn at random, and intervals are as wide as for new "
+                f"{sample.unit}s."
+            )
+        elif finite:
+            yield (
+                f"Only some segments of {units:,} {sample.unit}s are labelled: intervals treat no "
+                f"{sample.unit} as fully known and are slightly too wide."
+            )
+    has_draws = not np.isnan(sample.design.probability[labelled]).all()
+    if n == total or has_draws:
         return
     yield (
         f"Labels are taken as drawn at random, {n:,} of {total:,} {sample.unit}s: no draws were "
@@ -187,73 +212,19 @@ def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
         yield from _bias_notes(sample, labelled, j, name)
 
 
-def _partial_notes(sample: Sample, finite: bool) -> Iterator[str]:
-    """State what intervals make of units that are labelled in part."""
-    units = 0 if sample.partly is None else int(sample.partly.any(axis=0).sum())
-    if sample.compared:
-        yield (
-            f"People compared only some pairs of systems on {units:,} {sample.unit}s: these pairs "
-            f"are taken as drawn at random, and intervals are as wide as for new {sample.unit}s."
-        )
-    elif finite:
-        yield (
-            f"Only some segments of {units:,} {sample.unit}s are labelled: intervals treat no "
-            f"{sample.unit} as fully known and are slightly too wide."
-        )
-
-
 def _bias_notes(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
     """Warn where a judge finds labelled units better or worse than the others."""
     count = np.maximum(sample.present.sum(axis=0), 1)
     values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
-    labelled_values, other_values = values[labelled], values[~labelled]
-    if len(labelled_values) < 2 or len(other_values) < 2:
+    sides = values[labelled], values[~labelled]
+    if min(map(len, sides)) < 2:
         return
-    error = sqrt(
-        float(labelled_values.var(ddof=1)) / len(labelled_values)
-        + float(other_values.var(ddof=1)) / len(other_values)
-    )
-    gap = float(labelled_values.mean() - other_values.mean())
-    if error > 0 and abs(gap) > FAR * error:
-        direction = "higher" if gap > 0 else "lower"
+    error = sqrt(sum(float(side.var(ddof=1)) / len(side) for side in sides))
+    mean, other_mean = (float(side.mean()) for side in sides)
+    if error > 0 and abs(mean - other_mean) > FAR * error:
         yield (
-            f"Warning: {name} rates the labelled {sample.unit}s {direction} than the others "
-            f"({float(labelled_values.mean()):.4g} against {float(other_values.mean()):.4g}, "
-            f"{abs(gap) / error:.1f} standard errors): they may not have been drawn at random."
+            f"Warning: {name} rates the labelled {sample.unit}s "
+            f"{'higher' if mean > other_mean else 'lower'} than the others "
+            f"({mean:.4g} against {other_mean:.4g}, {abs(mean - other_mean) / error:.1f} standard "
+            "errors): they may not have been drawn at random."
         )
-
-
-def _forms(sample: Sample, rows: Sequence[EstimateRow]) -> Iterator[str]:
-    bounded = [row.system for row in rows if row.form == BOUNDED]
-    if bounded:
-        yield (
-            f"For {len(bounded)} of {len(rows)} systems, at least a quarter of the labels are at "
-            "one end of the scale, or all labels are equal: their intervals have the bounded form, "
-            "which allows for values that were not seen."
-        )
-    without = [row.system for row in rows if row.form == NONE]
-    if without:
-        yield (
-            f"No interval for {', '.join(without)}: all labels are equal, and the ends of the "
-            "scale are not known."
-        )
-
-
-def _judges(
-    sample: Sample,
-    rows: Sequence[EstimateRow],
-    worths: Sequence[tuple[int, str]],
-    prediction: Prediction | None,
-) -> Iterator[str]:
-    for name, (missing, _) in zip(sample.judges, worths, strict=True):
-        if missing:
-            yield (
-                f"{name} has no value for {missing:,} outputs: the mean of its values for the "
-                "system stands in their place."
-            )
-    if prediction is None:
-        if not rows or any(row.form != EXACT for row in rows):
-            yield "No judge was named: estimates are those of people alone."
-        return
-    if prediction.correlation < 0:
-        yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
