@@ -9,7 +9,7 @@ sets are independent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -192,45 +192,46 @@ def _tasks(
     results: Sequence[Ranking], shares: Sequence[float], common: Sequence[str]
 ) -> Iterator[AveragedTask]:
     """Yield all tasks; values of different ranges are put on the scale from 0 to 1."""
-    mixed, experiment = _mixed(results), results[0].experiment
+    mixed, seed = _mixed(results), results[0].experiment.seed
     sets: dict[object, int] = {}
     for result, share in zip(results, shares, strict=True):
-        shuffle = Shuffle(experiment.seed, sets.setdefault(result.source, len(sets)))
+        number = sets.setdefault(result.source, len(sets))
+        weight, trials = share / len(result.resampled), result.experiment.trials
         for names, resampled in result.resampled.items():
-            rows = {row.metric: row for row in result.rows if row[:3] == names}
-            metric_rows = {
-                m: next(rows[x] for x in result.metric_names[m] if x in rows) for m in common
+            all_rows = {row.metric: row for row in result.rows if row[:3] == names}
+            rows = {
+                m: next(all_rows[x] for x in result.metric_names[m] if x in all_rows)
+                for m in common
             }
-            values = np.array([[metric_rows[m].value] for m in common])
-            draws = np.empty((len(metric_rows), 0))
+            values = np.array([[rows[m].value] for m in common])
+            draws = np.empty((len(rows), 0))
             if resampled.draws:
-                draws = np.stack([shuffle(resampled.draws[metric_rows[m].metric]) for m in common])
+                draws = np.stack(
+                    [_shuffle(resampled.draws[rows[m].metric], seed, number) for m in common]
+                )
             low = STATISTICS[names[2]].lowest if mixed else 0.0
-            weight = share / len(result.resampled)
-            scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
-            per, trials = weight / (1 - low), result.experiment.trials
-            moved = {
+            scale = weight / (1 - low)
+            exchanges = {
                 pair: test._replace(
-                    delta=per * test.delta, differences=per * shuffle(test.differences, trials)
+                    delta=scale * test.delta,
+                    differences=scale * _shuffle(test.differences, seed, number, trials),
                 )
                 for pair, test in resampled.exchanges.items()
             }
-            yield AveragedTask(result.name, names, weight, metric_rows, scores, resamples, moved)
+            scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
+            yield AveragedTask(result.name, names, weight, rows, scores, resamples, exchanges)
 
 
-class Shuffle(NamedTuple):
-    """Puts the resamples of a set in an order of its own, the same for all its tasks."""
+def _shuffle(values: Floats, seed: int, number: int, count: int | None = None) -> Floats:
+    """Put the resamples of a set in an order of its own, the same for all its tasks.
 
-    seed: int
-    number: int  # of the set, from 0
-
-    def __call__(self, values: Floats, count: int | None = None) -> Floats:
-        """Return the values in that order; or as many as wanted, where all exchanges were tried."""
-        rng = np.random.default_rng([self.seed, self.number])
-        if count is not None and len(values) != count:
-            chosen: Floats = values[rng.integers(0, len(values), count)]
-            return chosen
-        return values[rng.permutation(len(values))] if self.number else values
+    `number` is that of the set, from 0. Where all exchanges were tried, `count` of them are drawn.
+    """
+    rng = np.random.default_rng([seed, number])
+    if count is not None and len(values) != count:
+        chosen: Floats = values[rng.integers(0, len(values), count)]
+        return chosen
+    return values[rng.permutation(len(values))] if number else values
 
 
 def _mixed(results: Sequence[Ranking]) -> bool:
@@ -263,41 +264,27 @@ def _places(values: Floats) -> Floats:
 # --------------------------------------------------------------------------------------- averages
 
 
-class Averages(NamedTuple):
-    """Averages of all metrics, and those of each resample: metrics, metrics x resamples."""
-
-    values: Floats
-    resampled: Floats
-    places: Floats
-    resampled_places: Floats
-
-    def difference(self, first: int, second: int) -> tuple[float, float, float]:
-        """Return the difference of two metrics with its interval."""
-        delta = float(self.values[first] - self.values[second])
-        low, high, _ = percentiles(self.resampled[first] - self.resampled[second], delta)
-        return delta, low, high
-
-
-def _average(tasks: Sequence[AveragedTask]) -> Averages:
-    """Average values and places over all tasks, with their weights."""
-
-    def mean(arrays: Sequence[Floats]) -> Floats:
-        total = np.zeros(arrays[0].shape)
-        for task, array in zip(tasks, arrays, strict=True):
-            total += task.weight * array
-        return total
-
-    values, draws = [task.values for task in tasks], [task.draws for task in tasks]
-    places = mean(list(map(_places, values)))[:, 0], mean(list(map(_places, draws)))
-    return Averages(mean(values)[:, 0], mean(draws), *places)
-
-
 def _average_rows(
     tasks: Sequence[AveragedTask], common: Sequence[str], experiment: Experiment, exchanged: bool
 ) -> tuple[list[AverageRow], list[AverageTest]]:
     """Return the metrics with their averages, the best first, and the tests between them."""
-    averages = _average(tasks)
-    values, resampled = averages.values.tolist(), averages.resampled
+
+    def mean(values: Callable[[AveragedTask], Floats]) -> Floats:
+        total = np.zeros(values(tasks[0]).shape)
+        for task in tasks:
+            total += task.weight * values(task)
+        return total
+
+    values = mean(lambda task: task.values)[:, 0].tolist()
+    resampled = mean(lambda task: task.draws)
+    places = mean(lambda task: _places(task.values))[:, 0].tolist()
+    resampled_places = mean(lambda task: _places(task.draws))
+
+    def difference(first: int, second: int) -> tuple[float, float, float]:
+        delta = values[first] - values[second]
+        low, high, _ = percentiles(resampled[first] - resampled[second], delta)
+        return delta, low, high
+
     order = sorted(range(len(common)), key=lambda k: (math.isnan(values[k]), -values[k]))
     defined = [k for k in order if not math.isnan(values[k])]
     pairs = list(combinations(defined, 2)) if experiment.resamples or exchanged else []
@@ -312,43 +299,35 @@ def _average_rows(
     ranks = rank_clusters(defined, p_values, experiment.level)
     tests = []
     for (i, j), p in p_values.items():
-        delta, low, high = averages.difference(i, j)
+        delta, low, high = difference(i, j)
         tests.append(AverageTest(common[i], common[j], delta, p, low, high))
     rows = []
     for k in order:
+        task_rows = [task.rows[common[k]] for task in tasks]
         low, high, undefined = percentiles(resampled[k], values[k])
-        place = float(averages.places[k])
-        place_low, place_high, _ = percentiles(averages.resampled_places[k], place)
-        difference: tuple[float | None, float | None, float | None] = None, None, None
-        if k in defined[1:]:
-            difference = averages.difference(k, order[0])
-        rows.append(
-            AverageRow(
-                ranks.get(k),
-                common[k],
-                values[k],
-                low,
-                high,
-                *difference,
-                place,
-                place_low,
-                place_high,
-                _mean_rank(tasks, common[k]),
-                undefined,
-                _note(tasks, common[k]),
-            )
+        ends = percentiles(resampled_places[k], places[k])[:2]
+        delta_with_interval = difference(k, order[0]) if k in defined[1:] else (None, None, None)
+        task_ranks = [row.rank for row in task_rows if row.rank is not None]
+        mean_rank = None
+        if len(task_ranks) == len(tasks):
+            weighted = zip(tasks, task_ranks, strict=True)
+            mean_rank = sum((task.weight * rank for task, rank in weighted), 0.0)
+        notes = (
+            f"undefined on {task.set}: {', '.join(task.names)}"
+            for task, row in zip(tasks, task_rows, strict=True)
+            if math.isnan(row.value)
         )
+        scores = values[k], low, high, *delta_with_interval, places[k], *ends
+        row = ranks.get(k), common[k], *scores, mean_rank, undefined, next(notes, "")
+        rows.append(AverageRow._make(row))
     return rows, tests
 
 
 def _bootstrap_p(differences: Floats) -> float:
     """(1 + resamples in which the difference is not above 0) / (1 + resamples)."""
     defined = differences[~np.isnan(differences)]
-    return (
-        float(1 + np.count_nonzero(defined <= SLACK)) / (1 + len(defined))
-        if len(defined)
-        else math.nan
-    )
+    beyond = np.count_nonzero(defined <= SLACK)
+    return float(1 + beyond) / (1 + len(defined)) if len(defined) else math.nan
 
 
 def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float:
@@ -359,29 +338,12 @@ def _exchange_p(tasks: Sequence[AveragedTask], better: str, worse: str) -> float
         if first == second:  # two metrics that score segments alike
             continue
         sign = 1 if (first, second) in task.exchanges else -1
-        exchange = task.exchanges[(first, second) if sign > 0 else (second, first)]
-        delta, moved = delta + sign * exchange.delta, moved + sign * exchange.differences
+        test = task.exchanges[(first, second) if sign > 0 else (second, first)]
+        delta, moved = delta + sign * test.delta, moved + sign * test.differences
     defined = moved[~np.isnan(moved)]
     if math.isnan(delta):
         return math.nan
     return float(1 + np.count_nonzero(defined >= delta - SLACK)) / (1 + len(defined))
-
-
-def _mean_rank(tasks: Sequence[AveragedTask], metric: str) -> float | None:
-    total = 0.0
-    for task in tasks:
-        if (rank := task.rows[metric].rank) is None:
-            return None
-        total += task.weight * rank
-    return total
-
-
-def _note(tasks: Sequence[AveragedTask], metric: str) -> str:
-    """The first task in which a metric is undefined, in words."""
-    for task in tasks:
-        if math.isnan(task.rows[metric].value):
-            return f"undefined on {task.set}: {', '.join(task.names)}"
-    return ""
 
 
 # ----------------------------------------------------------------------------------- in sentences
@@ -426,9 +388,6 @@ def _result_remarks(results: Sequence[Ranking]) -> Iterator[str]:
     """Yield the remarks of all results, with the set's name where others lack them."""
     remarks_by_result = [result.remarks for result in results]
     for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
-        names = [
-            r.name
-            for r, remarks in zip(results, remarks_by_result, strict=True)
-            if remark in remarks
-        ]
+        pairs = zip(results, remarks_by_result, strict=True)
+        names = [result.name for result, remarks in pairs if remark in remarks]
         yield remark if len(names) == len(results) else f"{', '.join(names)}: {remark}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat.arrays import ArrayLike, as_floats, np
 from karat.evalset.catalogue import GivenPath
@@ -91,12 +91,8 @@ def exchanges_add_up(results: Iterable[Ranking]) -> bool:
         for (*_, statistic), resampled in result.resampled.items():
             if not resampled.exchanges:
                 return False
-            shares_exchanges = of_cells.setdefault(result.source, [])
-            shares_exchanges.append(STATISTICS[statistic].exchanges_cells)
-    return all(
-        len(shares_exchanges) == 1 or all(shares_exchanges)
-        for shares_exchanges in of_cells.values()
-    )
+            of_cells.setdefault(result.source, []).append(STATISTICS[statistic].exchanges_cells)
+    return all(len(flags) == 1 or all(flags) for flags in of_cells.values())
 
 
 class SetSize(NamedTuple):
@@ -192,14 +188,17 @@ def meta_evaluate(
         options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
         read_as = experiment.read_as or None
         evalset = load_evalset(experiment.evalset, read_as, progress=progress, **options)
-    evalset = _select_inputs(as_evalset(evalset, progress), experiment)
+    evalset = as_evalset(evalset, progress)
+    evalset = evalset.without(*experiment.exclude) if experiment.exclude else evalset
+    evalset = with_references(evalset, experiment.references)
+    dimensions = evalset.chosen_dimensions(experiment.dimensions, differences=True)
+    for level in experiment.levels:
+        check_level(level, evalset)
     scored = replace(
         score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
         system_scores=experiment.system_scores,
     )
-    resolved = replace(
-        experiment, dimensions=evalset.chosen_dimensions(experiment.dimensions, differences=True)
-    )
+    resolved = replace(experiment, dimensions=dimensions)
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
     resampled: dict[tuple[str, str, str], Resampled] = {}
@@ -214,16 +213,6 @@ def meta_evaluate(
                 tests += ranked.tests
                 resampled[task.names] = ranked.resampled
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
-
-
-def _select_inputs(evalset: EvalSet, experiment: Experiment) -> EvalSet:
-    """The systems and references that an experiment uses; what it asks for must be there."""
-    chosen = evalset.without(*experiment.exclude) if experiment.exclude else evalset
-    chosen = with_references(chosen, experiment.references)
-    chosen.chosen_dimensions(experiment.dimensions, differences=True)
-    for level in experiment.levels:
-        check_level(level, chosen)
-    return chosen
 
 
 def rank_metrics(
@@ -252,14 +241,24 @@ def rank_metrics(
         progress: function that is called with the progress.
     """
     check_matrix_level(level)
-    names = "matrices", tuple(metrics), ("human",), (level,), (statistic,)
-    options: dict[str, Any] = {"resamples": resamples, "trials": trials, "correction": correction}
-    experiment = Experiment(*names, over=over, seed=seed, system_scores=system_scores, **options)
-    matrices = {name: as_floats(values) for name, values in metrics.items()}
-    scores = as_floats(human), matrices
-    score_view = (
-        mean_view(*scores, system_scores) if level == "system" else matrix_view(*scores, level)
+    experiment = Experiment(
+        "matrices",
+        tuple(metrics),
+        ("human",),
+        (level,),
+        (statistic,),
+        over=over,
+        resamples=resamples,
+        trials=trials,
+        correction=correction,
+        seed=seed,
+        system_scores=system_scores,
     )
+    matrices = {name: as_floats(values) for name, values in metrics.items()}
+    if level == "system":
+        score_view = mean_view(as_floats(human), matrices, system_scores)
+    else:
+        score_view = matrix_view(as_floats(human), matrices, level)
     task = RankingTask("human", level, STATISTICS[statistic])
     rows, tests, resampled = rank(experiment, score_view, task, progress, n_threads(threads))
     return Ranking(experiment, tuple(rows), tuple(tests), {task.names: resampled})
@@ -275,10 +274,8 @@ def _method_notes(result: Ranking) -> Iterator[str]:
         alone = [name for name in experiment.statistics if STATISTICS[name].of_segments is not None]
         if alone and experiment.over != "segments":
             over += f" (for {' and '.join(alone)}, of segments alone)"
-        resampling = (
-            f"{experiment.resamples:,} bootstrap resamples of {over}, seed {experiment.seed}"
-        )
-        yield f"Intervals: 95%, from {resampling}."
+        resampling = f"{experiment.resamples:,} bootstrap resamples of {over}"
+        yield f"Intervals: 95%, from {resampling}, seed {experiment.seed}."
         if len(experiment.metrics) > 1:
             yield "Delta: the value minus that of the best metric, on the same resamples."
     if result.tests:
