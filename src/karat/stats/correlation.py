@@ -44,29 +44,18 @@ def exchange_pairs(human: Floats, first: Floats, second: Floats, tried: Exchange
     by_size = np.stack([right[pairs == n].sum(axis=0) for n in sizes])
     weights = 1 / (sizes * int((pairs > 0).sum()))
     delta = float(((by_size[:, 0] - by_size[:, 1]) * weights).sum())
-    coins = by_size.sum(axis=1)
+    coins = by_size.sum(axis=1)  # pairs that one metric alone has right, for each size of groups
     exact = int(coins.sum()) <= MAX_EXACT_CELLS
-    differences = (
-        _every_difference(coins, weights) if exact else _differences(coins, weights, tried)
-    )
+    if exact:  # each way in which few coins can fall
+        coin_weights = np.repeat(weights, coins)
+        outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
+        differences = np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
+    else:
+        rng, differences = np.random.default_rng(tried.seed), np.zeros(tried.trials)
+        for number, weight in zip(coins.tolist(), weights, strict=True):
+            differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
+        tried.progress(tried.trials, tried.trials, "permuting")
     return tried.summarize(delta, differences, exact)
-
-
-def _every_difference(coins: Ints, weights: Floats) -> Floats:
-    """The difference of accuracies for each way in which few coins can fall."""
-    coin_weights = np.repeat(weights, coins)
-    outcomes = np.arange(1 << len(coin_weights))[:, None] >> np.arange(len(coin_weights)) & 1
-    return np.asarray(((2 * outcomes - 1) * coin_weights).sum(axis=1))
-
-
-def _differences(coins: Ints, weights: Floats, tried: Exchanges) -> Floats:
-    """The difference of accuracies in each trial: so many coins for each size of groups."""
-    rng = np.random.default_rng(tried.seed)
-    differences = np.zeros(tried.trials)
-    for number, weight in zip(coins.tolist(), weights, strict=True):
-        differences += (2 * heads(number, rng.random(tried.trials)) - number) * weight
-    tried.progress(tried.trials, tried.trials, "permuting")
-    return differences
 
 
 def heads(coins: int, shares: Floats) -> Ints:
@@ -319,8 +308,7 @@ def pearson_rows(human: Floats, metric: Floats) -> Floats:
 
 
 def _rmse_rows(human: Floats, metric: Floats) -> Floats:
-    gaps = ((human - metric) ** 2).sum(axis=1)
-    return np.sqrt(quotient(gaps, np.full(len(gaps), float(human.shape[1]))))
+    return np.sqrt(quotient(((human - metric) ** 2).sum(axis=1), np.array(float(human.shape[1]))))
 
 
 def _spearman_rows(human: Floats, metric: Floats) -> Floats:
@@ -473,30 +461,21 @@ soft_accuracy = Statistic(
     lowest=0.0,
 )
 
-_UNGROUPED_STATISTICS = (
-    pearson,
-    spearman,
-    tau_b,
-    tau_c,
-    tau_23,
-    r_squared,
-    rmse,
-    pairwise_accuracy,
+_STATISTICS = (
+    *(pearson, spearman, tau_b, tau_c, tau_23, r_squared, rmse, pairwise_accuracy),
+    *(calibrated_accuracy, soft_accuracy),
 )
-_POOLED_STATISTICS = {
-    "kendall-like": "karat.stats.pooled:any_difference",
-    "darr": "karat.stats.pooled:darr",
-    "pdp": "karat.stats.pooled:pairwise_difference_pearson",
-}
 
 STATISTICS: Registry[Statistic] = Registry(
     "statistics",
     "statistic",
     {
-        **{one.name: one for one in (*_UNGROUPED_STATISTICS, calibrated_accuracy, soft_accuracy)},
-        **_POOLED_STATISTICS,
+        **{by.name: by for by in _STATISTICS},
+        "kendall-like": "karat.stats.pooled:any_difference",
+        "darr": "karat.stats.pooled:darr",
+        "pdp": "karat.stats.pooled:pairwise_difference_pearson",
     },
-    check=make_check(lambda found: isinstance(found, Statistic), "statistic", "a karat.Statistic"),
+    check=make_check(lambda value: isinstance(value, Statistic), "statistic", "a karat.Statistic"),
 )
 
 

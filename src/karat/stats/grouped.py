@@ -78,11 +78,9 @@ class PairsOfGroups:
         return self._values(_kernel.drawn_group_pairs(human, metric, *of.cells, *of[1:]))
 
     def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
-        """Return the same of the first metric after each exchange, then of the second."""
-        offsets, bits, words = of
-        return self._values(
-            _kernel.exchanged_group_pairs(human, first, second, bits, offsets, words)
-        )
+        """Return the values of the first metric after each exchange, then of the second."""
+        scores = human, first, second
+        return self._values(_kernel.exchanged_group_pairs(*scores, of.bits, of.offsets, of.words))
 
     def _values(self, counts: Floats) -> Floats:
         *pairs, points = counts.reshape(len(counts), -1)
@@ -102,11 +100,9 @@ class LinesOfGroups:
         return self._values(_kernel.drawn_group_pearson(human, metric, *of.cells, *of[1:]))
 
     def exchange(self, human: Floats, first: Floats, second: Floats, of: ExchangedCells) -> Floats:
-        """Return the same of the first metric after each exchange, then of the second."""
-        offsets, bits, words = of
-        return self._values(
-            _kernel.exchanged_group_pearson(human, first, second, bits, offsets, words)
-        )
+        """Return the values of the first metric after each exchange, then of the second."""
+        scores = human, first, second
+        return self._values(_kernel.exchanged_group_pearson(*scores, of.bits, of.offsets, of.words))
 
     def _values(self, r: Floats) -> Floats:
         return np.ascontiguousarray((r * r if self.squared else r).T)
