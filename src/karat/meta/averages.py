@@ -18,7 +18,7 @@ from karat.arithmetic import SLACK
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted
 from karat.meta.agreement import percentiles
-from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
+from karat.meta.evaluation import Ranking, correction_clause, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
 from karat.meta.ranking import MetaRow, rank_clusters
 from karat.progress import Progress, silent
@@ -369,12 +369,10 @@ def _method_notes(result: RankAverage) -> Iterator[str]:
     if result.tests:
         exchanged = exchanges_add_up(result.results)
         test = f"PERM-BOTH, {experiment.trials:,} trials" if exchanged else "bootstrap, one-sided"
-        corrected = (
-            "" if experiment.correction == "none" else f", {experiment.correction} correction"
-        )
+        test += correction_clause(experiment)
         yield (
             "Ranks: a metric starts a new rank where one of the present rank has the higher "
-            f"average at p of at most {experiment.level:g} ({test}{corrected})."
+            f"average at p of at most {experiment.level:g} ({test})."
         )
     yield (
         "Place: the mean of a metric's places in the tasks, 1 being best. Mean rank: that of its "

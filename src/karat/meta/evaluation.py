@@ -31,7 +31,7 @@ class Ranking(SignedResult):
     experiment: Experiment
     rows: tuple[MetaRow, ...]
     tests: tuple[MetricTest, ...]
-    resampled: Mapping[tuple[str, str, str], Resampled]
+    resampled: Mapping[RankingTask, Resampled]
     """Dimension, level and statistic -> what intervals and tests were made from."""
 
     @property
@@ -164,8 +164,8 @@ class MetaEvaluation(Ranking):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on the scores and on what the data allow."""
-        sentences = (*_sign_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
-        return (*_system_score_notes(self), *sentences, *self.evalset.notes)
+        sentences = (*_score_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
+        return (*sentences, *self.evalset.notes)
 
 
 def meta_evaluate(
@@ -201,17 +201,17 @@ def meta_evaluate(
     resolved = replace(experiment, dimensions=dimensions)
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
-    resampled: dict[tuple[str, str, str], Resampled] = {}
+    resampled: dict[RankingTask, Resampled] = {}
     for dimension in resolved.dimensions:
         human = evalset.human(dimension, resolved.normalise)
         for level in resolved.levels:
             scores = view(level, scored, human)
-            for name in resolved.statistics:
-                task = RankingTask(dimension, level, STATISTICS[name])
+            for statistic in resolved.statistics:
+                task = dimension, level, statistic
                 ranked = rank(resolved, scores, task, progress, n_threads(threads))
-                rows += ranked.rows
-                tests += ranked.tests
-                resampled[task.names] = ranked.resampled
+                rows += ranked[0]
+                tests += ranked[1]
+                resampled[task] = ranked[2]
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
 
 
@@ -259,12 +259,17 @@ def rank_metrics(
         score_view = mean_view(as_floats(human), matrices, system_scores)
     else:
         score_view = matrix_view(as_floats(human), matrices, level)
-    task = RankingTask("human", level, STATISTICS[statistic])
+    task = "human", level, statistic
     rows, tests, resampled = rank(experiment, score_view, task, progress, n_threads(threads))
-    return Ranking(experiment, tuple(rows), tuple(tests), {task.names: resampled})
+    return Ranking(experiment, tuple(rows), tuple(tests), {task: resampled})
 
 
 # -------------------------------------------------------------------------------- in sentences
+
+
+def correction_clause(experiment: Experiment) -> str:
+    """Return the correction of p-values as an addition to a sentence."""
+    return "" if experiment.correction == "none" else f", {experiment.correction} correction"
 
 
 def _method_notes(result: Ranking) -> Iterator[str]:
@@ -279,14 +284,11 @@ def _method_notes(result: Ranking) -> Iterator[str]:
         if len(experiment.metrics) > 1:
             yield "Delta: the value minus that of the best metric, on the same resamples."
     if result.tests:
-        corrected = (
-            "" if experiment.correction == "none" else f", {experiment.correction} correction"
-        )
         yield (
             f"Ranks: a metric starts a new rank where one of the present rank is better than it at "
-            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} "
-            f"trials{corrected}; where "
-            f"{MAX_EXACT_CELLS} points or fewer are compared, all exchanges)."
+            f"p of at most {experiment.level:g} (PERM-BOTH, {experiment.trials:,} trials"
+            f"{correction_clause(experiment)}; where {MAX_EXACT_CELLS} points or fewer are "
+            "compared, all exchanges)."
         )
     if experiment.p_values:
         yield (
@@ -305,23 +307,30 @@ def _method_notes(result: Ranking) -> Iterator[str]:
         yield f"Groups: {' and '.join(pooled)} take the pairs of all groups in one pool."
 
 
-def _system_score_notes(result: MetaEvaluation) -> Iterator[str]:
-    """State which outputs systems' scores come from, where some outputs are not judged."""
-    experiment = result.experiment
+def _score_notes(result: MetaEvaluation) -> Iterator[str]:
+    """State which outputs systems' scores come from, and which metrics were negated."""
+    experiment, scored = result.experiment, result.scored
     if not {*experiment.levels} & {*OF_SYSTEMS}:
-        return
-    if experiment.system_scores == "all":
+        pass
+    elif experiment.system_scores == "all":
         yield (
             "System scores: as in mt-metrics-eval and WMT's tables, metrics score all outputs of a "
             "system, judged or not; its human score is the mean of those judged."
         )
-        return
-    present = result.scored.present
-    judged = (result.evalset.human(name) for name in experiment.dimensions)
-    if any((present & np.isnan(scores)).any() for scores in judged):
+    elif any(
+        (scored.present & np.isnan(result.evalset.human(name))).any()
+        for name in experiment.dimensions
+    ):
         yield (
             "System scores: of judged outputs alone. mt-metrics-eval and WMT's tables score all "
             "outputs of a system; to compare with them, add --system-scores all."
+        )
+    rates = [str(m) for m in scored.metrics if m.sign < 0]
+    if rates:
+        yield (
+            f"Signs: {' and '.join(rates)} {'is' if len(rates) == 1 else 'are'} lower for better "
+            "outputs and negated here, so that a positive correlation is agreement for every "
+            "metric."
         )
 
 
@@ -339,22 +348,11 @@ def _special_tests_notes(result: Ranking) -> Iterator[str]:
             "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on pairs, "
             "each metric with its own tie threshold."
         )
-    missing = {(row.level, row.statistic) for row in result.rows} - {
-        (test.level, test.statistic) for test in result.tests
-    }
-    if ("system", "spa") in missing and result.rows:
+    is_ranked = any((test.level, test.statistic) == ("system", "spa") for test in result.tests)
+    if not is_ranked and any(
+        (row.level, row.statistic) == ("system", "spa") for row in result.rows
+    ):
         yield "No ranks by spa of corpus scores: choose the level system-mean."
-
-
-def _sign_notes(result: MetaEvaluation) -> Iterator[str]:
-    """State the one convention of signs, where a metric has the other."""
-    rates = [str(m) for m in result.scored.metrics if m.sign < 0]
-    if rates:
-        yield (
-            f"Signs: {' and '.join(rates)} {'is' if len(rates) == 1 else 'are'} lower for better "
-            "outputs and negated here, so that a positive correlation is agreement for every "
-            "metric."
-        )
 
 
 def _warn_of_few_systems(result: Ranking) -> Iterator[str]:
