@@ -80,10 +80,8 @@ class Estimate(Result):
     ends: tuple[float | None, float | None]  # the ends of the scale, where they are known
     settings: Mapping[str, object]
     notes: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()
-    """All draws up to now with those of the plan, as `draws.tsv` has them."""
-    methods: Mapping[str, str] = field(default_factory=dict)
-    """System -> method, where systems differ in it."""
+    draws: tuple[Draw, ...] = ()  # all draws up to now and those of the plan
+    methods: Mapping[str, str] = field(default_factory=dict)  # by system, if they differ
     data: str = ""  # digest of labels, judges' values and draws
 
     @property

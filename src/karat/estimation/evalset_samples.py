@@ -37,8 +37,7 @@ class PairLabels(NamedTuple):
     shares: Floats
 
 
-Labels: TypeAlias = dict[tuple[int, int], PairLabels]
-"""The comparisons of every two systems, in both orders."""
+Labels: TypeAlias = dict[tuple[int, int], PairLabels]  # for every two systems, in both orders
 
 
 def are_compared(evalset: EvalSet, dimension: str) -> bool:
@@ -181,8 +180,7 @@ class _UnitValues(NamedTuple):
     x: Floats
     all_values: Floats
     partly: Flags
-    at_ends: Floats
-    """The share of units in which it lost all of its comparisons, and that in which it won all."""
+    at_ends: Floats  # shares of units in which it lost or won all comparisons
     labels: int
 
 

@@ -55,8 +55,7 @@ class Sample:
     units: tuple[str, ...]
     unit: str
     y: Floats  # people's value of each labelled unit, the mean of its labelled outputs; NaN without
-    x: Floats
-    """Judges' values of the same outputs, systems x units x judges; 0 where nothing is labelled."""
+    x: Floats  # judges' values of the labelled outputs, systems x units x judges; else 0
     all_values: Floats  # judges' values of all outputs of each unit, systems x units x judges
     present: Flags  # systems x units: whether the system has an output
     judges: tuple[str, ...]
@@ -66,11 +65,9 @@ class Sample:
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()  # draws up to now, where there is a record of them
-    partly: Flags | None = None
-    """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
+    partly: Flags | None = None  # systems x units: only some outputs of the unit are labelled
 
-    outputs: Floats | None = None
-    """Systems x units: the number of outputs, where systems lack some; None if none does."""
+    outputs: Floats | None = None  # systems x units: number of outputs, if systems lack some
 
     at_ends: Floats | None = None
     """Where labels are comparisons: systems x 2, the share of units in which a system lost all of

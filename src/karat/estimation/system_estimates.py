@@ -30,10 +30,8 @@ from karat.stats.population import (
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, that for the ends of a scale, the value
 itself where all units are labelled, none."""
-AT_END = 0.25
-"""Use the bounded interval of a score if at least this share of labels is at an end of a scale."""
-ALIKE = 0.5
-"""Use the bounded interval of a difference if at least this share of units has equal labels."""
+AT_END = 0.25  # bounded interval of a score: at least this share of labels is at an end
+ALIKE = 0.5  # bounded interval of a difference: at least this share of labels is equal
 
 
 class EstimatedScore(NamedTuple):

@@ -28,28 +28,24 @@ from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS
 
 LAST = 1e9  # minus this is below all values
-SHARED = ("resamples", "trials", "over", "level", "correction")
-"""Settings that all results of an average must share."""
+SHARED = ("resamples", "trials", "over", "level", "correction")  # must be the same in all results
 
 
 class AverageRow(NamedTuple):
     """One metric's average over all tasks."""
 
-    rank: int | None
-    """Metrics of one rank do not differ significantly; None where that was not tested."""
+    rank: int | None  # metrics of one rank do not differ significantly; None if untested
     metric: str
     value: float  # the weighted mean of its values; NaN where one of them is undefined
     low: float
     high: float
-    delta: float | None
-    """The value minus that of the best metric; None for that one and where it is undefined."""
+    delta: float | None  # value minus that of the best metric; None for the best, or if undefined
     delta_low: float | None
     delta_high: float | None
     place: float  # the weighted mean of its places, from 1; metrics with equal values share theirs
     place_low: float
     place_high: float
-    mean_rank: float | None
-    """The weighted mean of its ranks in the tasks; None where a task has no ranks."""
+    mean_rank: float | None  # weighted mean of its ranks in the tasks; None without ranks
     undefined: int  # resamples in which the average is undefined
     note: str
 
@@ -90,8 +86,7 @@ class AveragedTask(NamedTuple):
     rows: Mapping[str, MetaRow]
     values: Floats
     draws: Floats
-    exchanges: Mapping[tuple[str, str], Permutation]
-    """Between any two metrics that were tested, with the weight of the task."""
+    exchanges: Mapping[tuple[str, str], Permutation]  # with the weight of the task
 
 
 @dataclass(frozen=True, eq=False, repr=False)

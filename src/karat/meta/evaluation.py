@@ -31,8 +31,7 @@ class Ranking(SignedResult):
     experiment: Experiment
     rows: tuple[MetaRow, ...]
     tests: tuple[MetricTest, ...]
-    resampled: Mapping[RankingTask, Resampled]
-    """Dimension, level and statistic -> what intervals and tests were made from."""
+    resampled: Mapping[RankingTask, Resampled]  # behind the intervals and tests
 
     @property
     def name(self) -> str:

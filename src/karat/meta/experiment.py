@@ -59,8 +59,7 @@ class Experiment:
     read_as: str = ""  # the format of the set; found from its content if it is empty
     reader_options: tuple[str, ...] = ()  # options of the format's reader, as NAME=VALUE
     p_values: bool = False  # True to give each correlation its two-sided p-value
-    system_scores: str = "judged"
-    """The outputs that a system's metric score is of: judged or all. Human scores are of judged."""
+    system_scores: str = "judged"  # outputs that metric scores of systems are of: judged or all
     judgements: tuple[str, ...] = ()  # files of judgements that are added to the set
     model_judges: tuple[str, ...] = ()  # names of judges that are models
 

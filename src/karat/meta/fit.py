@@ -58,8 +58,7 @@ class FitRow(NamedTuple):
     error: float
     t: float
     p: float
-    understandability: float | None = None
-    """Published for understandability, if the fit has the published terms."""
+    understandability: float | None = None  # published, if the fit has the published terms
     quality: float | None = None
 
 

@@ -77,10 +77,8 @@ class SystemScatter(NamedTuple):
     dimension: str
     metric: Metric
     points: tuple[SystemPoint, ...]
-    line: tuple[float, float] | None
-    """Slope and intercept of the least-squares line of human scores, where there is one."""
-    agreement: MetaRow | None
-    """The agreement over systems by the first statistic, if it was asked for."""
+    line: tuple[float, float] | None  # least-squares line: slope and intercept
+    agreement: MetaRow | None  # over systems, by the first statistic
     scored_on: str  # in words: the outputs that scores are of
 
 

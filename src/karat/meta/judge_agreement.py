@@ -39,8 +39,7 @@ from karat.stats.judges import (
     standings,
 )
 
-FEWEST_SHARED = 10
-"""Outputs with two judges or more that a sentence on agreement or on outliers needs."""
+FEWEST_SHARED = 10  # outputs with two judges that a sentence on agreement or outliers needs
 
 
 class DimensionAgreement(NamedTuple):

@@ -63,8 +63,7 @@ AEV_CELL = PlaneCell(0.5, 4)  # AEv's default
 
 ALL_REFERENCES = "all"
 MIN_SYSTEMS = 3
-MAX_PERMUTED_SYSTEMS = 7
-"""Up to this number of systems, all permutations of human scores are tried: 5,040."""
+MAX_PERMUTED_SYSTEMS = 7  # with so many systems, all 5,040 permutations are tried
 
 
 class ComparedRow(NamedTuple):
@@ -135,8 +134,7 @@ class PlaneData:
     systems: tuple[str, ...]
     view: View  # one point a system; its metrics are the cells, then the compared metrics
     judged: Floats  # human scores, systems x segments; NaN where there is none
-    cell_scores: Callable[[Floats], Floats]
-    """Counts of segments (draws x segments) -> cells x draws x systems."""
+    cell_scores: Callable[[Floats], Floats]  # draws x segments -> cells x draws x systems
     references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
     compared: tuple[ComparedMetric, ...] = ()
@@ -246,8 +244,7 @@ class PlaneRow(NamedTuple):
     high: float
     wins: float
     q2: float
-    predicted: bool | None = None
-    """True if the paper predicts it, None if no prediction was asked for."""
+    predicted: bool | None = None  # by the paper; None if no prediction was requested
     group: str = ""  # the group of segments, if it is not the plane of all
 
 
@@ -263,12 +260,9 @@ class PlaneFit(SignedResult):
     over: str  # the units of the bootstrap: segments, systems or both
     seed: int
     r: Floats  # Pearson's r of each cell
-    draws: Floats
-    """Pearson's r in each bootstrap resample: cells x resamples; NaN where it is undefined."""
-    q2: Floats
-    """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
-    picking: float
-    """1 - PRESS / SST of the procedure: the best cell of the others predicts each system."""
+    draws: Floats  # Pearson's r in each resample: cells x resamples; NaN where undefined
+    q2: Floats  # 1 - PRESS / SST of each cell: how well its line predicts left-out systems
+    picking: float  # 1 - PRESS / SST where the best cell of the others predicts each system
     p: float  # the share of permuted human scores with a maximum over all cells at least as large
     permutations: int  # all there are if systems are few, else random ones
     references: int | None = None  # references of every segment, if that is one number

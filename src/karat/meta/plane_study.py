@@ -181,8 +181,7 @@ class PlacedTask(NamedTuple):
     task: str
     guideline: str
     region: Region
-    best: tuple[tuple[float, int], ...]
-    """Alpha and n of the best cells that the paper found, or that are recommended."""
+    best: tuple[tuple[float, int], ...]  # best cells of the paper, or recommended ones
     tables: tuple[int, ...]  # the numbers of the paper's tables for it
     is_requested: bool  # True for the evaluation that the recommendation is for
 
@@ -573,8 +572,7 @@ class PlaneStudy(SignedResult):
     halves: tuple[Halves, ...]  # one for each fit, if splits were asked for
     splits: int = 0
     by: str = ""  # the grouping, if groups have planes of their own: after that of all segments
-    asked_references: tuple[int, ...] = ()
-    """The numbers of the references that were used; empty for all."""
+    asked_references: tuple[int, ...] = ()  # numbers of the references; empty for all
     remarks: tuple[str, ...] = ()  # sentences on groups without a plane
 
     @property

@@ -26,8 +26,7 @@ class MetaRow(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    rank: int | None
-    """Metrics of one rank do not differ significantly; None where that was not tested."""
+    rank: int | None  # metrics of one rank do not differ significantly; None if untested
     metric: str
     value: float  # NaN where the statistic is undefined
     low: float
@@ -37,13 +36,11 @@ class MetaRow(NamedTuple):
     left_out: int  # groups in which the statistic is undefined
     undefined: int  # resamples in which the statistic is undefined
     note: str
-    p: float | None = None
-    """Of no correlation, two-sided; None where it was not asked for or there is none."""
+    p: float | None = None  # of no correlation, two-sided; None if not requested, or undefined
     delta: float | None = None
     """The value minus that of the best metric; None for that one and where it is undefined."""
     delta_low: float | None = None
-    delta_high: float | None = None
-    """The 95% interval of the delta, from the same draws of both metrics."""
+    delta_high: float | None = None  # 95% interval of the delta, from the same resamples of both
 
 
 class MetricTest(NamedTuple):
@@ -57,16 +54,14 @@ class MetricTest(NamedTuple):
     delta: float
     p: float  # corrected, if that was asked for
     low: float = math.nan
-    high: float = math.nan
-    """The 95% interval of the difference of their values, from the same draws of both."""
+    high: float = math.nan  # 95% interval of the difference, from the same resamples of both
 
     def separates(self, level: float) -> bool:
         """Return whether p puts the two metrics into different ranks."""
         return bool(separates_ranks(self.p, level))
 
 
-Draws = Mapping[str, Floats]
-"""Metric -> its statistic in each resample; all metrics see the same resamples."""
+Draws = Mapping[str, Floats]  # metric -> its statistic in each resample, the same for all metrics
 
 
 class Resampled(NamedTuple):
@@ -77,8 +72,7 @@ class Resampled(NamedTuple):
     """By the better and the worse metric; empty where nothing was tested."""
 
 
-RankingTask: TypeAlias = tuple[str, str, str]
-"""A dimension, a level and a statistic of an experiment."""
+RankingTask: TypeAlias = tuple[str, str, str]  # dimension, level, statistic
 
 
 def rank(
@@ -176,8 +170,7 @@ def rank_clusters(
     return dict(zip(order, clusters(square, level), strict=True))
 
 
-FEWEST_RANKED = 6
-"""Points, such as systems, from which on metrics are ranked by their agreement over them."""
+FEWEST_RANKED = 6  # fewer points, such as systems, do not rank metrics
 
 
 class Leader(NamedTuple):

@@ -44,10 +44,8 @@ from karat.stats.resampling import SEED, central
 
 LENGTHS = tuple(range(1, 26))  # segments in a pseudo-document, as in the paper
 ENOUGH_DOCUMENTS = 4  # documents of each system that a length must leave, where none is asked for
-COMBINATIONS = 20
-"""Combinations of references that are tried; the paper has 6 at most and tries them all."""
-LISTED = 100_000
-"""Combinations that are listed to draw some of them; of more, they are drawn one by one."""
+COMBINATIONS = 20  # combinations of references; the paper has at most 6 and tries all
+LISTED = 100_000  # combinations that are listed to draw from; of more, each is drawn by itself
 
 
 class ReliabilityRow(NamedTuple):
@@ -59,8 +57,7 @@ class ReliabilityRow(NamedTuple):
     metric: str
     length: int  # segments in a document
     documents: int  # documents of each system in one shuffle
-    value: float
-    """The mean over the shuffles, and combinations of references, in which it is defined."""
+    value: float  # mean over shuffles and combinations of references where it is defined
     low: float
     high: float  # the middle 95% of these: how much it depends on shuffling and references
     undefined: int  # shuffles in which it is undefined
@@ -133,8 +130,7 @@ class ReliabilityCurves(SignedResult):
     asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
     values: tuple[Floats, ...]  # the values of all shuffles and combinations, beside each row
-    shuffles: Mapping[int | None, Ints]
-    """By the number of references: the shuffle that each value is from."""
+    shuffles: Mapping[int | None, Ints]  # by number of references: the shuffle of each value
     tests: tuple[CurveTest, ...]
     signatures: Mapping[str, str]
     remarks: tuple[str, ...] = ()  # sentences on the references, the metrics and the set

@@ -26,8 +26,7 @@ class DataFolder:
     """A folder of data sets; without a path, the bundled data alone."""
 
     path: Path | None = None
-    opened: list[str] = field(default_factory=list, compare=False)
-    """Files and folders of it that a reproduction has read."""
+    opened: list[str] = field(default_factory=list, compare=False)  # files read
 
     def has(self, place: str) -> bool:
         """Return whether a file or folder is in it."""

@@ -17,8 +17,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 
 BUCKETS = 4096
-MAX_ROWS = 2_000_000
-"""Segments of all systems whose rows are kept; where there are more, buckets are."""
+MAX_ROWS = 2_000_000  # with more segments of all systems, buckets are kept instead of rows
 MAX_BUCKETS = 1 << 16
 
 

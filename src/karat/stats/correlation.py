@@ -213,14 +213,11 @@ class Statistic:
 
     With `behind`, rows are systems.
     """
-    exchanges_cells: bool = True
-    """False where its own test exchanges something else, which no other statistic shares."""
+    exchanges_cells: bool = True  # False if its own test exchanges something else
     p_value: Callable[[Floats, Floats], float] | None = None
     """Of two vectors: two-sided p of no correlation, points taken as independent."""
-    pooled: Pooled | None = None
-    """Over groups: their pairs in one pool, in place of the mean over groups."""
-    lowest: float = -1.0
-    """The least value; the largest is 1. Averages of different statistics need it."""
+    pooled: Pooled | None = None  # over groups: pairs in one pool instead of the mean
+    lowest: float = -1.0  # least value; the largest is 1. Averages of statistics need it
     resampled: Callable[[Floats, Floats, Copies], Floats] | None = None
     """Of the rows of two resampled matrices with NaN, where pairs of points are counted.
 

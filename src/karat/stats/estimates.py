@@ -49,8 +49,7 @@ from karat.stats.population import Expansion
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-MAX_BOUNDED_LABELS = 1000
-"""Labels up to which the bounded form is used; with more, the corrected one does as well."""
+MAX_BOUNDED_LABELS = 1000  # with more labels, the corrected form does as well as the bounded one
 
 Family = TypeVar("Family", bound="IntervalFamily")
 

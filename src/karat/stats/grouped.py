@@ -16,8 +16,7 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 Pairs = list[Floats]
 """Of each row or draw: pairs that are concordant, discordant, tied in human scores, in metric
 scores, in both; and the numbers of distinct human and metric scores."""
-OfPairs = Callable[[Pairs, float | Floats], Floats]
-"""Counts of pairs and the number of distinct points -> a statistic."""
+OfPairs = Callable[[Pairs, float | Floats], Floats]  # counts, distinct points -> value
 Times = NDArray[np.int32]  # draws x items: how often each item is there
 
 

@@ -249,10 +249,8 @@ class Standing(NamedTuple):
     n: int  # units that the judge and another judged; identical judges are no others
     flagged: bool
     reason: str
-    comparable: bool = True
-    """True if the judge shares units with others; without, nothing can be said."""
-    identical: tuple[Any, ...] = ()
-    """Judges that gave the same values to all shared units (see `identical_judges`)."""
+    comparable: bool = True  # shares enough units with others
+    identical: tuple[Any, ...] = ()  # judges with the same values (see `identical_judges`)
 
 
 def standings(table: JudgeTable) -> list[Standing]:

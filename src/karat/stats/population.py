@@ -30,8 +30,7 @@ class Design:
     """The units of a population, and how they were drawn."""
 
     sizes: Floats  # the size of each unit, such as its number of segments
-    probability: Floats
-    """The probability with which each unit was drawn in its round; NaN for equal probabilities."""
+    probability: Floats  # with which each unit was drawn in its round; NaN for equal ones
     round: Ints  # the round that drew each unit, from 1; 0 for a unit that none has drawn
 
     @classmethod
@@ -126,8 +125,7 @@ def _sum(values: Floats) -> float:
 
 
 FOLDS = 10
-PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
-"""Ridge penalties of standardised columns, per labelled value; the best is chosen by folds."""
+PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)  # ridge, per labelled value; chosen by folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +156,7 @@ class Labelled:
 class Prediction(NamedTuple):
     """Predictions of units, systems x units, and of whole populations."""
 
-    units: Floats
-    """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
+    units: Floats  # lambda f, or lambda m, of the labelled outputs of each unit; else 0
     all_outputs: Floats  # lambda f, or lambda m, of all outputs of each unit
     means: Floats  # the mean of `all_outputs` over the population of each system
     factor: float  # lambda

@@ -20,8 +20,7 @@ from karat.arrays import Floats, Ints, NDArray, np
 from karat.errors import InputError
 from karat.stats.distributions import student_tail
 
-NEARLY = 1e-9
-"""A column is a combination of the others if they leave less than this part of its variance."""
+NEARLY = 1e-9  # share of its variance below which a column is a combination of others
 
 LARGEST = 1e100  # numbers up to this are fitted: fourth powers of their ratios can still be added
 
