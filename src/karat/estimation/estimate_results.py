@@ -206,23 +206,18 @@ def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
             f"Warning: the labelled {sample.unit}s are the {position} {n:,} of the set. If they "
             "were not drawn at random, estimates and intervals can be wrong."
         )
-    for j, name in enumerate(sample.judges):
-        yield from _bias_notes(sample, labelled, j, name)
-
-
-def _bias_notes(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
-    """Warn where a judge finds labelled units better or worse than the others."""
     count = np.maximum(sample.present.sum(axis=0), 1)
-    values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
-    sides = values[labelled], values[~labelled]
-    if min(map(len, sides)) < 2:
-        return
-    error = sqrt(sum(float(side.var(ddof=1)) / len(side) for side in sides))
-    mean, other_mean = (float(side.mean()) for side in sides)
-    if error > 0 and abs(mean - other_mean) > FAR * error:
-        yield (
-            f"Warning: {name} rates the labelled {sample.unit}s "
-            f"{'higher' if mean > other_mean else 'lower'} than the others "
-            f"({mean:.4g} against {other_mean:.4g}, {abs(mean - other_mean) / error:.1f} standard "
-            "errors): they may not have been drawn at random."
-        )
+    for j, name in enumerate(sample.judges):
+        values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
+        sides = values[labelled], values[~labelled]
+        if min(map(len, sides)) < 2:
+            continue
+        error = sqrt(sum(float(side.var(ddof=1)) / len(side) for side in sides))
+        mean, other_mean = (float(side.mean()) for side in sides)
+        if error > 0 and abs(mean - other_mean) > FAR * error:
+            yield (
+                f"Warning: {name} rates the labelled {sample.unit}s "
+                f"{'higher' if mean > other_mean else 'lower'} than the others "
+                f"({mean:.4g} against {other_mean:.4g}, {abs(mean - other_mean) / error:.1f} "
+                "standard errors): they may not have been drawn at random."
+            )

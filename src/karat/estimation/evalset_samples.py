@@ -253,13 +253,18 @@ def make_sample(
     y = _means(np.where(has_label, human, 0.0)[:, :, None], has_label, grouping)[:, :, 0]
     labelled, outputs = count_by_unit(has_label, grouping), count_by_unit(present, grouping)
     partly = (labelled > 0) & (labelled < outputs)
-    rated_dimension = evalset.dimensions.get(dimension) if normalise == "none" else None
-    scale = (
-        LabelScale(rated_dimension.low, rated_dimension.high, rated_dimension.sign)
-        if rated_dimension
-        else LabelScale()
-    )
-    _check_labels(evalset.name, dimension, human[has_label], scale)
+    scale, rated = LabelScale(), evalset.dimensions.get(dimension)
+    if rated and normalise == "none":
+        scale = LabelScale(rated.low, rated.high, rated.sign)
+    low, high = scale.turned  # the ends of the scale bound the estimate
+    low, high = -LARGEST if low is None else low, LARGEST if high is None else high
+    off = human[has_label & ((human < low) | (human > high))]
+    if len(off):
+        ends = sorted((scale.sign * low, scale.sign * high))
+        raise InputError(
+            f"{evalset.name}: a label of {quoted(dimension)} is {scale.sign * float(off[0]):g}, "
+            f"expected {ends[0]:g} to {ends[1]:g}: correct the label, or the scale of the dimension"
+        )
     return Sample(
         evalset.name,
         dimension,
@@ -279,21 +284,6 @@ def make_sample(
         partly,
         None if present.all() else outputs,
     )
-
-
-def _check_labels(whose: str, dimension: str, labels: Floats, scale: LabelScale) -> None:
-    """Refuse labels that are off their scale, whose ends bound the estimate, or are too large."""
-    low, high = (
-        bound if end is None else end
-        for end, bound in zip(scale.turned, (-LARGEST, LARGEST), strict=True)
-    )
-    off = labels[(labels < low) | (labels > high)]
-    if len(off):
-        ends = sorted((scale.sign * low, scale.sign * high))
-        raise InputError(
-            f"{whose}: a label of {quoted(dimension)} is {scale.sign * float(off[0]):g}, expected "
-            f"{ends[0]:g} to {ends[1]:g}: correct the label, or the scale of the dimension"
-        )
 
 
 def _means(values: Floats, is_counted: Flags, grouping: UnitGrouping) -> Floats:

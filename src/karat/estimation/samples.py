@@ -315,7 +315,13 @@ def judge_values(
     for judge in judges:
         name = str(judge)
         if not isinstance(judge, str) or judge not in evalset.model_judges:
-            metrics[name] = _as_metric(evalset, judge)
+            try:
+                offered = name in evalset.offered and isinstance(judge, str)
+                metrics[name] = ExternalScores(metric=name) if offered else metric(judge)
+            except MetricError as error:
+                problem = f"{evalset.name} has no model and no scores of that name"
+                message = f"judge {quoted(judge)}: {problem}; as a metric: {error}"
+                raise InputError(message) from error
             continue
         ratings = evalset.rated_by(judge, dimension)
         if np.isnan(ratings).all():
@@ -338,16 +344,6 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"judge {quoted(name)} is named twice: name it once")
-
-
-def _as_metric(evalset: EvalSet, judge: str | Metric) -> Metric:
-    if isinstance(judge, str) and judge in evalset.offered:
-        return ExternalScores(metric=judge)
-    try:
-        return metric(judge)
-    except MetricError as error:
-        problem = f"{evalset.name} has no model and no scores of that name"
-        raise InputError(f"judge {quoted(judge)}: {problem}; as a metric: {error}") from error
 
 
 def fill_missing(whose: str, judge: JudgeValues, present: Flags) -> JudgeValues:

@@ -122,7 +122,14 @@ class RankAverage(SignedResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on how averages, intervals and ranks were made, and on the sets."""
-        return (*_method_notes(self), *_result_remarks(self.results))
+        notes = list(_method_notes(self))
+        remarks_by_result = [result.remarks for result in self.results]
+        for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
+            pairs = zip(self.results, remarks_by_result, strict=True)
+            names = [result.name for result, remarks in pairs if remark in remarks]
+            is_shared = len(names) == len(self.results)
+            notes.append(remark if is_shared else f"{', '.join(names)}: {remark}")
+        return tuple(notes)
 
 
 def meta_average(
@@ -153,23 +160,6 @@ def average_rankings(results: Sequence[Ranking], weights: Sequence[float] = ()) 
     if not results:
         raise InputError("an average needs at least one result")
     shares = check_weights(weights, len(results))
-    _check_shared(results)
-    names = [result.metric_names for result in results]
-    common = [m for m in names[0] if all(m in metric_names for metric_names in names)]
-    left_out = tuple(
-        dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
-    )
-    if not common:
-        raise InputError("the results have no metric in common: there is nothing to average")
-    tasks = list(_tasks(results, shares, common))
-    task_rows = [row for task in tasks for row in _task_rows(task, common)]
-    rows, tests = _average_rows(tasks, common, results[0].experiment, exchanges_add_up(results))
-    return RankAverage(
-        tuple(results), shares, tuple(rows), tuple(tests), tuple(task_rows), left_out
-    )
-
-
-def _check_shared(results: Sequence[Ranking]) -> None:
     for name in SHARED:
         values = list(dict.fromkeys(getattr(result.experiment, name) for result in results))
         if len(values) > 1:
@@ -178,6 +168,22 @@ def _check_shared(results: Sequence[Ranking]) -> None:
     for statistic in {row.statistic for result in results for row in result.rows}:
         if STATISTICS[statistic].sign < 0:
             raise InputError(f"{statistic} has the scale of the scores: it cannot be averaged")
+    names = [result.metric_names for result in results]
+    common = [m for m in names[0] if all(m in metric_names for metric_names in names)]
+    left_out = dict.fromkeys(m for metric_names in names for m in metric_names if m not in common)
+    if not common:
+        raise InputError("the results have no metric in common: there is nothing to average")
+    tasks = list(_tasks(results, shares, common))
+    task_rows = []  # the best metric of each task first; values are those of the statistic
+    for task in tasks:
+        places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
+        for m in sorted(common, key=places.__getitem__):
+            row = task.rows[m]
+            names_and_rank = task.set, *task.names, task.weight, row.rank, m
+            task_rows.append(TaskRow(*names_and_rank, row.value, row.low, row.high, places[m]))
+    rows, tests = _average_rows(tasks, common, results[0].experiment, exchanges_add_up(results))
+    lists = tuple(rows), tuple(tests), tuple(task_rows), tuple(left_out)
+    return RankAverage(tuple(results), shares, *lists)
 
 
 # ----------------------------------------------------------------------------------------- tasks
@@ -232,15 +238,6 @@ def _shuffle(values: Floats, seed: int, number: int, count: int | None = None) -
 def _mixed(results: Sequence[Ranking]) -> bool:
     """Return whether there are statistics of different ranges."""
     return len({STATISTICS[row.statistic].lowest for result in results for row in result.rows}) > 1
-
-
-def _task_rows(task: AveragedTask, common: Sequence[str]) -> Iterator[TaskRow]:
-    """Yield the metrics of a task, the best first; values are those of the statistic."""
-    places = dict(zip(common, _places(task.values)[:, 0].tolist(), strict=True))
-    for m in sorted(common, key=lambda m: places[m]):
-        row = task.rows[m]
-        scores = row.value, row.low, row.high
-        yield TaskRow(task.set, *task.names, task.weight, row.rank, m, *scores, places[m])
 
 
 def _places(values: Floats) -> Floats:
@@ -375,12 +372,3 @@ def _method_notes(result: RankAverage) -> Iterator[str]:
     )
     if result.left_out:
         yield f"Left out, since some results lack them: {', '.join(result.left_out)}."
-
-
-def _result_remarks(results: Sequence[Ranking]) -> Iterator[str]:
-    """Yield the remarks of all results, with the set's name where others lack them."""
-    remarks_by_result = [result.remarks for result in results]
-    for remark in dict.fromkeys(remark for remarks in remarks_by_result for remark in remarks):
-        pairs = zip(results, remarks_by_result, strict=True)
-        names = [result.name for result, remarks in pairs if remark in remarks]
-        yield remark if len(names) == len(results) else f"{', '.join(names)}: {remark}"

@@ -295,7 +295,20 @@ def _method_notes(result: Ranking) -> Iterator[str]:
             "distribution, ties taken out); points are taken as independent, which outputs of one "
             "system or one segment are not; not corrected. Means over groups have none."
         )
-    yield from _special_tests_notes(result)
+    untested = [name for name in experiment.statistics if not STATISTICS[name].tested]
+    if experiment.trials and len(experiment.metrics) > 1:
+        if untested:
+            yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
+        if any(test.statistic == "acc-eq" for test in result.tests):
+            yield (
+                "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on "
+                "pairs, each metric with its own tie threshold."
+            )
+        of_corpora = "system", "spa"
+        if any(row[1:3] == of_corpora for row in result.rows) and not any(
+            test[1:3] == of_corpora for test in result.tests
+        ):
+            yield "No ranks by spa of corpus scores: choose the level system-mean."
     pooled = [name for name in experiment.statistics if STATISTICS[name].pooled]
     if any(row.left_out for row in result.rows if row.statistic not in pooled):
         yield (
@@ -331,27 +344,6 @@ def _score_notes(result: MetaEvaluation) -> Iterator[str]:
             "outputs and negated here, so that a positive correlation is agreement for every "
             "metric."
         )
-
-
-def _special_tests_notes(result: Ranking) -> Iterator[str]:
-    """State which statistics have another test than the others, or none, and why."""
-    experiment = result.experiment
-    if not experiment.trials or len(experiment.metrics) < 2:
-        return
-    untested = [name for name in experiment.statistics if not STATISTICS[name].tested]
-    if untested:
-        yield f"No ranks by {' and '.join(untested)}: PERM-BOTH does not take it."
-    tested = {test.statistic for test in result.tests}
-    if "acc-eq" in tested:
-        yield (
-            "Ranks by acc-eq: the test exchanges the metrics' right and wrong decisions on pairs, "
-            "each metric with its own tie threshold."
-        )
-    is_ranked = any((test.level, test.statistic) == ("system", "spa") for test in result.tests)
-    if not is_ranked and any(
-        (row.level, row.statistic) == ("system", "spa") for row in result.rows
-    ):
-        yield "No ranks by spa of corpus scores: choose the level system-mean."
 
 
 def _warn_of_few_systems(result: Ranking) -> Iterator[str]:

@@ -33,8 +33,7 @@ from karat.stats.regression import (
     unseen_error,
 )
 
-FITTED_LEVELS = ("segment", "system")
-"""Points that are fitted: outputs, or systems by their corpus scores and mean human scores."""
+FITTED_LEVELS = ("segment", "system")  # the points: outputs, or systems
 VALUE = "value"
 INTERCEPT = "intercept"
 
@@ -155,7 +154,10 @@ def fit_scores(
         rows += fitted.rows()
         fits.append(Fit(name, len(fitted.human), fit.r2, fit.adjusted, fit.sigma))
         left_out += fitted.left_out()
-        points += fitted.fitted_points()
+        columns = (c.tolist() for c in (fitted.human, fit.predicted, fit.left_out))
+        for (i, j), *point_scores in zip(fitted.places, *columns, strict=True):
+            place = [*loaded.systems][i], loaded.segments[j] if j >= 0 else ""
+            points.append(FittedPoint(name, *place, *point_scores))
     term_names = tuple(str(term) for term in terms)
     settings = {"metrics": term_names, "dimensions": names, "level": level, "normalise": normalise}
     return ScoreFit(
@@ -199,8 +201,7 @@ class _Fitted:
     dimension: str
     evalset: EvalSet
     terms: Sequence[Term]
-    places: list[tuple[int, int]]
-    """The system and the segment of each point; the segment is -1 where points are systems."""
+    places: list[tuple[int, int]]  # system and segment of each point; -1 if points are systems
     x: Floats
     human: Floats
     fit: LeastSquares
@@ -211,14 +212,6 @@ class _Fitted:
         published = _published(self.terms)
         for i, (name, coefficient) in enumerate(zip(names, self.fit.coefficients, strict=True)):
             yield FitRow(self.dimension, name, *coefficient, *(values[i] for values in published))
-
-    def fitted_points(self) -> Iterator[FittedPoint]:
-        """Yield a row for each point."""
-        columns = (c.tolist() for c in (self.human, self.fit.predicted, self.fit.left_out))
-        systems, segments = list(self.evalset.systems), self.evalset.segments
-        for (i, j), *scores in zip(self.places, *columns, strict=True):
-            place = systems[i], segments[j] if j >= 0 else ""
-            yield FittedPoint(self.dimension, *place, *scores)
 
     def left_out(self) -> Iterator[LeftOut]:
         """Yield how close the fits of other points come, by what is left out together."""

@@ -135,7 +135,18 @@ def judge_agreement(
     judges: list[JudgeRow] = []
     for name, part in parts.items():
         judges += _flagged_first(_rows_with_kinds(name, part, base.judges))
-    return replace(base, judges=tuple(judges), notes=(*base.notes, *_kind_notes(judges)))
+    notes = list(base.notes)
+    models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
+    if models:
+        single = f"1 judge is a model: {models[0]}. It is"
+        several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
+        notes.append(
+            f"{single if len(models) == 1 else several} compared with the mean of people and never "
+            "flagged. Alpha, ICC and r of pairs are of people only."
+        )
+    if any(row.adjudicated for row in judges):
+        notes.append("r adj.: Pearson's r with the adjudicated values, which are no judge's.")
+    return replace(base, judges=tuple(judges), notes=tuple(notes))
 
 
 class _JudgementsByKind(NamedTuple):
@@ -185,20 +196,6 @@ def _rows_with_kinds(
         both = int((~np.isnan(values + judgements.adjudicated)).sum())
         r = pearson(values, judgements.adjudicated) if both > 1 else math.nan
         yield row._replace(kind=judgements.kinds[judge], adjudicated=both, r_adjudicated=r)
-
-
-def _kind_notes(judges: Sequence[JudgeRow]) -> Iterator[str]:
-    """Yield which judges are models, and how they and adjudicated values are compared."""
-    models = list(dict.fromkeys(row.judge for row in judges if row.kind == MODEL))
-    if models:
-        single = f"1 judge is a model: {models[0]}. It is"
-        several = f"{len(models)} judges are models: {short(', '.join(models))}. They are"
-        yield (
-            f"{single if len(models) == 1 else several} compared with the mean of people and never "
-            "flagged. Alpha, ICC and r of pairs are of people only."
-        )
-    if any(row.adjudicated for row in judges):
-        yield "r adj.: Pearson's r with the adjudicated values, which are no judge's."
 
 
 def agreement_of(

@@ -436,6 +436,14 @@ def fit_plane(
     r = correlations(human[None], scores[:, None])[:, 0]
     draws = view.resample(pearson, over, resamples, seed, progress)
     q2 = leave_one_out_r2(human, scores)
+    low, high = intervals(draws**2, r**2)
+    columns = (x[len(CELLS) :].tolist() for x in (r, r**2, low, high, q2))
+    compared_rows = tuple(
+        ComparedRow._make(
+            (dimension, str(m.metric), m.references, *numbers, m.signature, source.group)
+        )
+        for m, *numbers in zip(source.compared, *columns, strict=True)
+    )
     return PlaneFit(
         dimension,
         source.metric,
@@ -452,23 +460,9 @@ def fit_plane(
         permutations=n_permutations,
         references=source.references,
         normalise=source.normalise,
-        compared=_compared_rows(source, dimension, *(x[len(CELLS) :] for x in (r, draws, q2))),
+        compared=compared_rows,
         group=source.group,
         set_signature=source.set_signature,
-    )
-
-
-def _compared_rows(
-    data: PlaneData, dimension: str, r: Floats, draws: Floats, q2: Floats
-) -> tuple[ComparedRow, ...]:
-    if not data.compared:
-        return ()
-    columns = (x.tolist() for x in (r, r**2, *intervals(draws**2, r**2), q2))
-    return tuple(
-        ComparedRow._make(
-            (dimension, str(m.metric), m.references, *numbers, m.signature, data.group)
-        )
-        for m, *numbers in zip(data.compared, *columns, strict=True)
     )
 
 

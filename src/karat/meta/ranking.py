@@ -37,8 +37,7 @@ class MetaRow(NamedTuple):
     undefined: int  # resamples in which the statistic is undefined
     note: str
     p: float | None = None  # of no correlation, two-sided; None if not requested, or undefined
-    delta: float | None = None
-    """The value minus that of the best metric; None for that one and where it is undefined."""
+    delta: float | None = None  # value minus that of the best metric; None for the best
     delta_low: float | None = None
     delta_high: float | None = None  # 95% interval of the delta, from the same resamples of both
 
@@ -68,8 +67,7 @@ class Resampled(NamedTuple):
     """Data behind the intervals and tests of one task; averages over tasks need them."""
 
     draws: Draws
-    exchanges: Mapping[tuple[str, str], Permutation]
-    """By the better and the worse metric; empty where nothing was tested."""
+    exchanges: Mapping[tuple[str, str], Permutation]  # by better and worse metric
 
 
 RankingTask: TypeAlias = tuple[str, str, str]  # dimension, level, statistic

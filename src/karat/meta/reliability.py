@@ -228,13 +228,17 @@ def reliability(
             for key, values in _values(evalset, number, scores, settings, turn, meter):
                 values_by_key.setdefault(key, []).append(values)
     rows, pooled = _pool_rows(values_by_key, settings)
+    signatures = {}
+    for metric, number in product(chosen, settings.references):
+        references = f", {references_in_words(number)}" if len(settings.references) > 1 else ""
+        signatures[f"{metric}{references}"] = metric.signature(number)
     return ReliabilityCurves(
         settings,
         rows,
         pooled,
         shuffles,
         tuple(_tests(rows)),
-        {**_signatures(chosen, settings.references), "set": evalset.signature},
+        {**signatures, "set": evalset.signature},
         (*_data_notes(evalset, chosen_references, chosen, rows), *evalset.notes),
     )
 
@@ -357,14 +361,11 @@ class _Meter:
     def tick(self) -> None:
         """Count a shuffle; a second dimension's do not count again."""
         self._done = min(self._done + 1, self._ended + self._repeats - 1)
-        self._tell()
+        self._progress(self._done, self._total, "pseudo-documents")
 
     def part(self) -> None:
         """Count all shuffles of one length and combination."""
         self._done = self._ended = self._ended + self._repeats
-        self._tell()
-
-    def _tell(self) -> None:
         self._progress(self._done, self._total, "pseudo-documents")
 
 
@@ -376,13 +377,6 @@ def references_in_words(number: int | None) -> str:
     if number is None:
         return "all references"
     return f"{number} reference{'s' * (number != 1)}"
-
-
-def _signatures(metrics: Sequence[Metric], numbers: Sequence[int | None]) -> dict[str, str]:
-    if len(numbers) == 1:
-        return {str(m): m.signature(numbers[0]) for m in metrics}
-    pairs = product(metrics, numbers)
-    return {f"{m}, {references_in_words(n)}": m.signature(n) for m, n in pairs}
 
 
 def _method_notes(settings: ReliabilitySettings, tests: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import comb
 from typing import NamedTuple
 
-from karat.arrays import Floats, np
+from karat.arrays import np
 from karat.evalset.loading import KNOWN
 from karat.meta.reliability import (
     ReliabilityCurves,
@@ -85,17 +85,18 @@ class CorrelationCurves(NamedTuple):
         """Return a curve of Spearman's coefficients, as means over combinations of references."""
         dimension = dimension or self.counterpart.adequacy
         curve = dimension, STATISTICS[0], references, self.metric_of_measure[measure]
-        reliability_curves = self.by_references[references]
-        return [
-            row.value if self.shuffle is None else self._of_shuffle(values, references)
-            for row, values in zip(reliability_curves.rows, reliability_curves.values, strict=True)
-            if row[:4] == curve
-        ]
-
-    def _of_shuffle(self, values: Floats, references: int) -> float:
-        is_of_shuffle = self.by_references[references].shuffles[references] == self.shuffle
-        defined = values[is_of_shuffle & ~np.isnan(values)]
-        return float(defined.mean()) if len(defined) else float("nan")
+        result = self.by_references[references]
+        curve_values = []
+        for row, values in zip(result.rows, result.values, strict=True):
+            if row[:4] != curve:
+                continue
+            value = row.value
+            if self.shuffle is not None:
+                is_of_shuffle = result.shuffles[references] == self.shuffle
+                defined = values[is_of_shuffle & ~np.isnan(values)]
+                value = float(defined.mean()) if len(defined) else float("nan")
+            curve_values.append(value)
+        return curve_values
 
     @property
     def is_defined(self) -> bool:

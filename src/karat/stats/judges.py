@@ -314,16 +314,13 @@ def _leave_one_out(table: JudgeTable, k: int, groups: Sequence[int], merged: Flo
         alone = len(table.judges) == 1
         return standing._replace(reason="one judge: cannot be compared") if alone else standing
     both = ~np.isnan(values + means)
-    return standing._replace(flagged=_is_stuck(values[both], other_values[:, both]))
-
-
-def _is_stuck(judge_values: Floats, other_values: Floats) -> bool:
-    """Return whether one value for everything is unlikely if a judge judges as the others do."""
-    if not len(judge_values) or (judge_values != judge_values[0]).any():
-        return False
-    known_values = other_values[~np.isnan(other_values)]
-    share = np.unique(known_values, return_counts=True)[1].max() / len(known_values)
-    return bool(power(share, len(judge_values)) < CHANCE_LEVEL)
+    if (values[both] != values[both][0]).any():
+        return standing
+    # One value for everything: how likely is it if the judge judges as the others do?
+    shared_values = other_values[:, both]
+    counts = np.unique(shared_values[~np.isnan(shared_values)], return_counts=True)[1]
+    likelihood = power(counts.max() / counts.sum(), standing.n)
+    return standing._replace(flagged=bool(likelihood < CHANCE_LEVEL))
 
 
 def _flag_outlier(standing: Standing, everyone: Floats) -> Standing:
