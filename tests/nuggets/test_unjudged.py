@@ -115,7 +115,7 @@ def test_of_very_many_responses_those_that_are_believed_speak(
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 0.1], [0.0, 0.1]]).ravel()
     whole = UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0]
-    monkeypatch.setattr(unjudged, "_HEARD", 2)
+    monkeypatch.setattr(unjudged, "_SPEAKERS", 2)
     assert UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(whole)
 
 

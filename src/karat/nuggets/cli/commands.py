@@ -136,7 +136,7 @@ def evaluate(
 
 @click.command(name="agree", cls=Command)
 @nuggets_options.nugget_set
-@click.argument("others", metavar="JUDGEMENTS…", nargs=-1, required=True)
+@click.argument("files", metavar="JUDGEMENTS…", nargs=-1, required=True)
 @nuggets_options.set_files
 @options.output
 @nuggets_options.beta
@@ -144,7 +144,7 @@ def evaluate(
 @nuggets_options.corrected(False)
 def agree(
     name: str,
-    others: tuple[str, ...],
+    files: tuple[str, ...],
     inputs: Any,
     beta: float,
     strict: bool,
@@ -165,10 +165,10 @@ def agree(
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.judgement_agreement import agree_nuggets
 
-    check_output(output, (name, *others, *inputs["runs"], *inputs["judgements"]))
+    check_output(output, (name, *files, *inputs["runs"], *inputs["judgements"]))
     with Bar() as progress:
         official = load_nuggets(name, **inputs, progress=progress)
-        other = load_nuggets(name, **{**inputs, "judgements": others}, progress=progress)
+        other = load_nuggets(name, **{**inputs, "judgements": files}, progress=progress)
         result = agree_nuggets(official, other, beta, corrected=corrected, strict=strict)
     show(result.document(options.command_line()), format, output)
 

@@ -152,13 +152,10 @@ class WithClassifiers(HelpCommand):
     """A command whose help has the settings of classifiers after the options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options and, with all of them, the settings of classifiers."""
+        """Write the options and, with all of them, the settings of classifiers with defaults."""
         super().format_options(ctx, formatter)
-        if self.shows_all(ctx):
-            self._format_settings(formatter)
-
-    def _format_settings(self, formatter: click.HelpFormatter) -> None:
-        """Write the settings of each classifier, with their defaults."""
+        if not self.shows_all(ctx):
+            return
         from karat.nuggets.prediction.predictions import classifiers
         from karat.settings import to_text
 

@@ -98,8 +98,8 @@ class Pourpre:
             counts.append((int((match > 0)[vital].sum()), int((match > 0)[~vital].sum()), 0, 0))
         columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
         stats = NuggetStats(*columns, official.run_lengths(run, questions))
-        returned = ReturnedNuggets(*np.array(counts, dtype=np.int64).reshape(-1, 4).T)
-        return official.score_run(run, key, stats, returned, self.beta)
+        nuggets = ReturnedNuggets(*np.array(counts, dtype=np.int64).reshape(-1, 4).T)
+        return official.score_run(run, key, stats, nuggets, self.beta)
 
 
 def score_pourpre(
