@@ -96,8 +96,9 @@ class Pourpre:
             rows.append((math.fsum((weight * match).tolist()), float(weight.sum()), allowance))
             vital = question.is_vital
             counts.append((int((match > 0)[vital].sum()), int((match > 0)[~vital].sum()), 0, 0))
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-        stats = NuggetStats(*columns, official.run_lengths(run, questions))
+        weights, totals, allowances = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+        lengths = official.run_lengths(run, questions)
+        stats = NuggetStats(weights, totals, allowances, lengths)
         nuggets = ReturnedNuggets(*np.array(counts, dtype=np.int64).reshape(-1, 4).T)
         return official.score_run(run, key, stats, nuggets, self.beta)
 
