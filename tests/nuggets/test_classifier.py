@@ -51,14 +51,14 @@ def test_scores_are_the_formulas(
     keys, responses = [key for key, _ in given_], [some for _, some in given_]
     pool = pool_of(keys, responses)
     rule = Paper(n, "count" if counts else "idf", normalised=normalised, once=once)
-    found = ngram_scores(pool, rule, None if counts else idf)
-    wanted = [
+    scores = ngram_scores(pool, rule, None if counts else idf)
+    expected = [
         formula(response, key, g, n, None if counts else IDF, once, normalised)
         for key, some in zip(keys, responses, strict=True)
         for response in some
         for g in range(len(key))
     ]
-    assert found == pytest.approx(wanted)
+    assert scores == pytest.approx(expected)
 
 
 def test_a_single_nugget_has_scores() -> None:
@@ -96,13 +96,13 @@ def test_smoothed_idf_counts_responses_not_words() -> None:
 
 def test_many_responses_in_batches_score_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of([[[["first", "reactor"]], [["chain"]]]] * 3, [[["first"], ["chain", "it"]]] * 3)
-    whole = ngram_scores(pool, Paper(2))
+    scores = ngram_scores(pool, Paper(2))
     monkeypatch.setattr("karat.nuggets.prediction.paper.BATCH", 1)
     seen: list[tuple[int, int]] = []
     again = ngram_scores(
         pool, Paper(2), progress=lambda done, total, what: seen.append((done, total))
     )
-    assert again.tolist() == whole.tolist()
+    assert again.tolist() == scores.tolist()
     assert seen == [(k, 6) for k in range(1, 7)]
 
 

@@ -51,23 +51,23 @@ def test_of_identical_responses_the_best_counts_or_ones_own(
     judged: list[JudgedResponse], own: str | None
 ) -> None:
     responses = [Response("x"), Response("y")]
-    found = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
-    wanted = []
+    decisions = decide(QUESTION, responses, Judgements(tuple(judged)), run_tag=own)
+    expected = []
     for response in responses:
         for nugget in QUESTION.nuggets:
             mine = math.nan if own is None else best(judged, nugget.id, response.text, (own,))
             every = best(judged, nugget.id, response.text, TAGS)
-            wanted.append(every if math.isnan(mine) else mine)
-    assert found.values.ravel() == pytest.approx(wanted, nan_ok=True)
-    assert (found.is_judged == ~np.isnan(found.values)).all()
+            expected.append(every if math.isnan(mine) else mine)
+    assert decisions.values.ravel() == pytest.approx(expected, nan_ok=True)
+    assert (decisions.is_judged == ~np.isnan(decisions.values)).all()
 
 
 @given(rows)
 def test_corrected_values(judged: list[JudgedResponse]) -> None:
     runs = [make_run(tag, [("q", Response(t)) for t in TEXTS]) for tag in ("r", "s")]
-    found = corrected_labels(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
-    wanted = [best(judged, nugget, text, TAGS) for text in ("x", "x", "y") for nugget in "ab"]
-    assert found == pytest.approx(wanted * 2, nan_ok=True)
+    labels = corrected_labels(make_pool(make_key([QUESTION]), runs), Judgements(tuple(judged)))
+    expected = [best(judged, nugget, text, TAGS) for text in ("x", "x", "y") for nugget in "ab"]
+    assert labels == pytest.approx(expected * 2, nan_ok=True)
 
 
 # ------------------------------------------------------------------------------------- evaluation
@@ -135,8 +135,8 @@ def test_nothing_is_learned_from_the_run_that_is_left_out() -> None:
         evaluate_nuggets(replace(judged_set(0.0), judgements=Judgements(flipped)), corrected=True)
     )
     pool = make_pool(KEY, list(ALL.values()))
-    mine = pool.cell_run == pool.runs.index("run0")
+    is_selected = pool.cell_run == pool.runs.index("run0")
     for one, other in zip(*(evaluation.tuning.trials for evaluation in found), strict=True):
-        assert (one.carried[mine] == other.carried[mine]).all()
+        assert (one.carried[is_selected] == other.carried[is_selected]).all()
     one, other = (some.calibrated for some in found)
-    assert one.probabilities[mine] == pytest.approx(other.probabilities[mine])
+    assert one.probabilities[is_selected] == pytest.approx(other.probabilities[is_selected])

@@ -24,8 +24,8 @@ def pool() -> Pool:
 
 def test_pooled_is_that_of_the_responses() -> None:
     one, rule = pool(), WordRecipe()
-    found = IdfSource().of_classifier(one, rule)
-    assert list(found(WORDS)) == list(smoothed_idf(one.texts, rule)(WORDS))
+    idf = IdfSource().of_classifier(one, rule)
+    assert list(idf(WORDS)) == list(smoothed_idf(one.texts, rule)(WORDS))
 
 
 @pytest.mark.parametrize("stem", ["none", "english"])
@@ -33,10 +33,10 @@ def test_a_corpus_is_counted_as_the_classifier_cuts_it(tmp_path: Path, stem: str
     lines = ["the Reactor (new)", "the reactors", "the", ""]
     (tmp_path / "c.txt").write_text("\n".join(lines) + "\n")
     rule = WordRecipe(stem)
-    found = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
-    assert list(found(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
+    idf = IdfSource(str(tmp_path / "c.txt")).of_classifier(pool(), rule)
+    assert list(idf(WORDS)) == list(smoothed_idf(lines, rule)(WORDS))
     reactors = 2 if stem == "english" else 1
-    assert found(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
+    assert idf(["reactor"])[0] == pytest.approx(math.log(5 / (reactors + 0.5)))
 
 
 def test_settings_that_do_not_matter_are_not_counted_anew() -> None:
@@ -73,11 +73,11 @@ def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:
 def test_a_corpus_is_read_in_pieces(tmp_path: Path) -> None:
     lines = [f"text {k}" for k in range(1000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
-    found = Corpus(tmp_path / "c.txt")
-    assert len(found) == 1000
-    assert found[300:700] == lines[300:700]
-    assert found[990:2000] == lines[990:]
-    assert found[5:5] == []
+    corpus = Corpus(tmp_path / "c.txt")
+    assert len(corpus) == 1000
+    assert corpus[300:700] == lines[300:700]
+    assert corpus[990:2000] == lines[990:]
+    assert corpus[5:5] == []
 
 
 def test_what_is_no_source(tmp_path: Path) -> None:

@@ -74,8 +74,8 @@ def test_rows_about_other_things_are_passed_over() -> None:
 
 
 def test_strictly_support_in_part_is_none() -> None:
-    found = strict_labels(np.array([0.0, 0.5, 1.0, np.nan]))
-    np.testing.assert_array_equal(found, [0, 0, 1, np.nan])
+    labels = strict_labels(np.array([0.0, 0.5, 1.0, np.nan]))
+    np.testing.assert_array_equal(labels, [0, 0, 1, np.nan])
 
 
 def test_an_empty_pool_has_no_cells() -> None:
@@ -86,12 +86,12 @@ def test_a_judgement_that_names_no_run_is_of_every_run_with_its_words() -> None:
     runs = [make_run(tag, [("q", Response(text))]) for tag, text in (("r", "X  y"), ("s", "z"))]
     named = {run.tag: run for run in runs}
     rows = told(JudgedResponse("q", "a", "x y", 1.0), JudgedResponse("q", "b", "gone", 0.0))
-    found = assign_runs(rows, named)
-    assert [(row.nugget, row.run) for row in found.rows] == [("a", "r"), ("b", "")]
+    judgements = assign_runs(rows, named)
+    assert [(row.nugget, row.run) for row in judgements.rows] == [("a", "r"), ("b", "")]
     np.testing.assert_array_equal(
-        run_labels(make_pool(KEY, runs), found), [1, np.nan, np.nan, np.nan]
+        run_labels(make_pool(KEY, runs), judgements), [1, np.nan, np.nan, np.nan]
     )
     both = assign_runs(rows, {**named, "t": make_run("t", [("q", Response("x Y"))])})
     assert [row.run for row in both.rows] == ["r", "t", ""]
-    whole = told(JudgedResponse("q", "a", "x y", 1.0, "r"))
-    assert assign_runs(whole, named) is whole
+    nuggets = told(JudgedResponse("q", "a", "x y", 1.0, "r"))
+    assert assign_runs(nuggets, named) is nuggets

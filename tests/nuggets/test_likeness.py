@@ -23,9 +23,9 @@ def made(responses: list[list[int]], before: int = 0) -> _kernel.NuggetLikeness:
 @given(answers, answers, st.data())
 def test_cosines(others: list[list[int]], responses: list[list[int]], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(responses)))
-    found = made([*others, *responses], len(others)).cosines(first)
-    wanted = [[cosine(i, j, responses) for j in range(first)] for i in range(len(responses))]
-    assert found == pytest.approx(np.array(wanted).reshape(len(responses), first))
+    cosines = made([*others, *responses], len(others)).cosines(first)
+    expected = [[cosine(i, j, responses) for j in range(first)] for i in range(len(responses))]
+    assert cosines == pytest.approx(np.array(expected).reshape(len(responses), first))
 
 
 @given(answers, st.integers(0, 3), st.data())
@@ -38,12 +38,12 @@ def test_naive_bayes(responses: list[list[int]], nuggets: int, data: st.DataObje
     rows = np.flatnonzero(~np.isnan(labels).all(axis=1)) if nuggets else np.zeros(0, np.int64)
     judged = (~np.isnan(labels[rows])).astype(np.float64)
     yes = (labels[rows] > 0).astype(np.float64)
-    found = made(responses).bayes(rows, yes, judged, np.array(fold))
+    log_odds = made(responses).bayes(rows, yes, judged, np.array(fold))
     told = fold, labels.tolist()
-    wanted = [
+    expected = [
         [naive_bayes(responses, *told, i, g) for g in range(nuggets)] for i in range(len(fold))
     ]
-    assert found == pytest.approx(np.array(wanted).reshape(len(fold), nuggets), abs=1e-12)
+    assert log_odds == pytest.approx(np.array(expected).reshape(len(fold), nuggets), abs=1e-12)
 
 
 def test_shapes_are_checked() -> None:

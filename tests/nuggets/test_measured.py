@@ -61,13 +61,13 @@ def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
     runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
     pool = make_pool(key, runs)
     labels = run_labels(pool, judged)
-    found = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
+    stats = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
     for k, run in enumerate(runs):
-        wanted = how.score(run, key, decide_run(run, key, judged))
-        f = {q: x for q, x in zip(key.questions, found.f(how.beta)[k], strict=True) if q != "q2"}
-        assert list(f.values()) == pytest.approx([row.f for row in wanted.questions])
-        assert found.sums().f(how.beta)[k] == pytest.approx(wanted.micro.f)
-        assert np.isnan(found.f(how.beta)[k, 2])
+        expected = how.score(run, key, decide_run(run, key, judged))
+        f = {q: x for q, x in zip(key.questions, stats.f(how.beta)[k], strict=True) if q != "q2"}
+        assert list(f.values()) == pytest.approx([row.f for row in expected.questions])
+        assert stats.sums().f(how.beta)[k] == pytest.approx(expected.micro.f)
+        assert np.isnan(stats.f(how.beta)[k, 2])
 
 
 def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,10 +91,10 @@ def test_a_step_leaves_the_fold_out() -> None:
     model = fit_calibrated(X, labels)
     probabilities, _ = without_folds(model, X, FoldedCells(pool, labels, fold), RIDGE)
     for k in (1, 4):
-        kept = fold != k
-        alone = fit_logistic(X[kept], labels[kept] > 0).probabilities(X[~kept])
-        before = model.probabilities(X[~kept])
-        step = probabilities[~kept]
+        is_selected = fold != k
+        alone = fit_logistic(X[is_selected], labels[is_selected] > 0).probabilities(X[~is_selected])
+        before = model.probabilities(X[~is_selected])
+        step = probabilities[~is_selected]
         assert np.abs(step - alone).mean() < 0.5 * np.abs(before - alone).mean()
 
 
@@ -145,9 +145,11 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
     key, runs, judged = world(questions=8, runs=6)
     twin = replace(runs[4], tag="twin")
     nuggets = nugget_set(key, [*runs, twin], judged.rows)
-    found = predict_support(nuggets)
+    predictions = predict_support(nuggets)
     own, borrowed = (
-        found.intervals(run, decide_run(run, key, nuggets.judgements, found.guess(run.tag)), HOW)
+        predictions.intervals(
+            run, decide_run(run, key, nuggets.judgements, predictions.guess(run.tag)), HOW
+        )
         for run in (runs[4], twin)
         for HOW in (Official(),)
     )
@@ -161,21 +163,23 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
 def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, judged = world(questions=8, runs=6)
     nuggets = nugget_set(key, runs, judged.without(["run0"]).rows)
-    whole = predict_support(nuggets)
+    predictions = predict_support(nuggets)
     monkeypatch.setattr(calibrated, "SMALL", 10)
     monkeypatch.setattr(calibrated, "MOST", 5)
     parts = predict_support(nuggets)
-    mine = whole.pool.cell_run == 0
-    assert parts.probabilities[mine] == pytest.approx(whole.probabilities[mine], abs=0.03)
-    assert parts.probabilities.shape == whole.probabilities.shape
+    is_selected = predictions.pool.cell_run == 0
+    assert parts.probabilities[is_selected] == pytest.approx(
+        predictions.probabilities[is_selected], abs=0.03
+    )
+    assert parts.probabilities.shape == predictions.probabilities.shape
 
 
 def test_batches_of_the_built_in_model_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     key, runs, _ = world(questions=8, runs=6)
-    whole = predict_support(nugget_set(key, runs, ()))
+    predictions = predict_support(nugget_set(key, runs, ()))
     monkeypatch.setattr(calibrated, "MOST", 7)
     assert predict_support(nugget_set(key, runs, ())).probabilities.tolist() == pytest.approx(
-        whole.probabilities.tolist()
+        predictions.probabilities.tolist()
     )
 
 
@@ -207,16 +211,16 @@ def test_what_is_shown_lies_inside_its_interval(karat_data: Path) -> None:
     whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
     out = [tag for k, tag in enumerate(whole.runs) if k % 3 == 0]
     nuggets = replace(whole, judgements=whole.judgements.without(out))
-    found = predict_support(nuggets)
-    assert found.learned > held_out.EXACT
+    predictions = predict_support(nuggets)
+    assert predictions.learned > held_out.EXACT
     for tag, run in whole.runs.items():
-        decided = decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag))
+        decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
         for how in (Official(), Official(strict=True)):
-            ends = found.intervals(run, decided, how)
-            score = how.score(run, nuggets.key, decided)
+            ends = predictions.intervals(run, decisions, how)
+            score = how.score(run, nuggets.key, decisions)
             assert ends is not None
-            shown = mean_shares(score_shares(run, nuggets.key, decided)).A
-            for one, value in zip(ends, (shown, score.macro.f, score.micro.f), strict=True):
+            A = mean_shares(score_shares(run, nuggets.key, decisions)).A
+            for one, value in zip(ends, (A, score.macro.f, score.micro.f), strict=True):
                 assert one is not None
                 assert one.low - 1e-12 <= value <= one.high + 1e-12
                 assert one.width < 0.3

@@ -47,22 +47,22 @@ def plain() -> NuggetScoring:
 
 
 def widths(done: NuggetScoring) -> list[float]:
-    return [one.intervals.share.width for one in done.scored if one.intervals]
+    return [scored.intervals.share.width for scored in done.scored if scored.intervals]
 
 
 def wrong(done: NuggetScoring) -> float:
     """The mean squared error of probabilities of the runs that nobody judged."""
-    found = done.predictions
-    assert found is not None
-    truth = run_labels(found.pool, JUDGED)
-    mine = np.isin(np.array(found.pool.runs)[found.pool.cell_run], [*OPEN])
-    return float(((found.probabilities - truth)[mine] ** 2).mean())
+    predictions = done.predictions
+    assert predictions is not None
+    truth = run_labels(predictions.pool, JUDGED)
+    is_selected = np.isin(np.array(predictions.pool.runs)[predictions.pool.cell_run], [*OPEN])
+    return float(((predictions.probabilities - truth)[is_selected] ** 2).mean())
 
 
 def heard(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
-    found = predict_support(told(*rows), classifier=rule).adjustment
-    assert found is not None
-    return found.models
+    adjustment = predict_support(told(*rows), classifier=rule).adjustment
+    assert adjustment is not None
+    return adjustment.models
 
 
 def test_labels_of_models_alone_leave_everything_guessed() -> None:
@@ -70,7 +70,9 @@ def test_labels_of_models_alone_leave_everything_guessed() -> None:
     assert widths(alone) == widths(nothing)
     assert min(widths(alone)) > 0.05
     assert not any(
-        found.is_judged.any() for one in alone.scored for found in one.decisions.values()
+        decision.is_judged.any()
+        for scored in alone.scored
+        for decision in scored.decisions.values()
     )
     (judge,) = heard(*model(1.0))
     assert (judge.used, judge.labels, judge.agreement.units) == (False, len(JUDGED.rows), 0)
@@ -86,8 +88,12 @@ def test_a_model_that_people_bear_out_helps() -> None:
     assert judge.agreement.units == len(PEOPLE)
     assert 0.95 < judge.agreement.equal < 1
     assert 0.85 < judge.agreement.value < 1
-    widest = [one.intervals.share for one in helped.scored if one.run.tag in OPEN and one.intervals]
-    assert all(one.width > 0 for one in widest)
+    widest = [
+        scored.intervals.share
+        for scored in helped.scored
+        if scored.run.tag in OPEN and scored.intervals
+    ]
+    assert all(scored.width > 0 for scored in widest)
 
 
 def test_judged_runs_are_scored_by_people_alone() -> None:
@@ -134,13 +140,15 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
 def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
     """The built-in classifier guesses; its errors serve for lack of measured ones."""
     rows = (*PEOPLE[:60], *model(1.0))
-    found = predict_support(told(*rows))
-    assert (found.learned, found.measured_errors) == (0, None)
+    predictions = predict_support(told(*rows))
+    assert (predictions.learned, predictions.measured_errors) == (0, None)
     (judge,) = heard(*rows)
     assert judge.used
     done = kt.score_nuggets(told(*rows))
     assert wrong(done) < wrong(kt.score_nuggets(told(*PEOPLE[:60])))
-    assert min(one.intervals.share.width for one in done.scored[1:] if one.intervals) > 0.05
+    assert (
+        min(scored.intervals.share.width for scored in done.scored[1:] if scored.intervals) > 0.05
+    )
 
 
 def test_the_papers_classifier_is_helped_too() -> None:
@@ -152,11 +160,11 @@ def test_errors_lie_between_those_with_and_without_help() -> None:
     plain = RunErrors(*[ScoreErrors(0.1, 0.2, 0.4, 7)] * 3)
     with_help = RunErrors(*[ScoreErrors(0.0, 0.1, 0.2, 7)] * 3)
     nothing = np.zeros(0)
-    some = ModelAdjustment(nothing, nothing > 0, nothing > 0, (), None, 0.5)
-    assert some.errors(plain, with_help, 0.0) == plain
-    assert some.errors(plain, with_help, 0.25).share == pytest.approx((0.05, 0.15, 0.3, 7))
-    assert some.errors(plain, with_help, 0.9) == with_help
-    assert some._replace(share=0.0).errors(plain, with_help, 1.0) == plain
+    adjustment = ModelAdjustment(nothing, nothing > 0, nothing > 0, (), None, 0.5)
+    assert adjustment.errors(plain, with_help, 0.0) == plain
+    assert adjustment.errors(plain, with_help, 0.25).share == pytest.approx((0.05, 0.15, 0.3, 7))
+    assert adjustment.errors(plain, with_help, 0.9) == with_help
+    assert adjustment._replace(share=0.0).errors(plain, with_help, 1.0) == plain
 
 
 def test_the_signature_names_models_and_ties() -> None:

@@ -45,7 +45,7 @@ def test_nearness(
     relevance = data.draw(st.lists(row, min_size=len(sentences), max_size=len(sentences)))
     first = data.draw(st.integers(0, len(responses)))
     most = data.draw(st.integers(0, len(responses)))
-    made = _kernel.nugget_nearness(
+    nearness = _kernel.nugget_nearness(
         *ragged(sentences),
         starts(responses),
         *ragged([text for texts in nuggets for text in texts]),
@@ -55,7 +55,7 @@ def test_nearness(
         most,
     )
     columns = [[r[g] for r in relevance] for g in range(len(nuggets))]
-    wanted = np.array(
+    expected = np.array(
         [
             near(i, j, responses, texts, columns[g], order, most)
             for i in range(len(responses))
@@ -63,11 +63,11 @@ def test_nearness(
             for g, texts in enumerate(nuggets)
         ]
     ).reshape(len(responses), first, len(nuggets))
-    assert made.table(first, None) == pytest.approx(wanted[:first])
+    assert nearness.table(first, None) == pytest.approx(expected[:first])
     row = st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5]) for _ in nuggets])
     values = np.array(data.draw(st.lists(row, min_size=first, max_size=first)), dtype=np.float64)
     values = values.reshape(first, len(nuggets))
-    assert made.sum(values, None) == pytest.approx((wanted * values).sum(axis=1), abs=1e-12)
+    assert nearness.sum(values, None) == pytest.approx((expected * values).sum(axis=1), abs=1e-12)
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 9, 17, 28, 33])
@@ -113,10 +113,10 @@ def test_tokens_too_large_for_a_key_stand_alone(large: int) -> None:
 
     def near_(sentences: list[list[int]], texts: list[list[int]], order: int) -> np.ndarray:
         relevance = np.ones((2, 1))
-        made = _kernel.nugget_nearness(
+        nearness = _kernel.nugget_nearness(
             *ragged(sentences), both, *ragged(texts), one, relevance, order, 2
         )
-        return made.table(2, None)
+        return nearness.table(2, None)
 
     assert near_([[large], [large]], [[large]], 1)[0, 1, 0] == pytest.approx(1.0)
     assert near_([[large], [large & 0x1FFFFF]], [[0]], 1)[0, 1, 0] == 0.0
@@ -146,10 +146,10 @@ def test_some_nuggets_at_a_time_are_the_same() -> None:
     key, runs, _ = world(questions=2, runs=5)
     for question in Likeness(make_pool(key, runs))._questions:
         ((_, made),) = question.near.parts(5, 10**6)
-        whole, parts = made.table(5), list(question.near.parts(5, 1))
-        assert [some.start for some, _ in parts] == list(range(len(whole)))
+        table, parts = made.table(5), list(question.near.parts(5, 1))
+        assert [some.start for some, _ in parts] == list(range(len(table)))
         tables = [part.table(5) for _, part in parts]
-        assert np.concatenate(tables) == pytest.approx(whole)
+        assert np.concatenate(tables) == pytest.approx(table)
 
 
 def test_of_several_descriptions_any_makes_responses_near() -> None:
@@ -190,13 +190,13 @@ def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:
     rng = np.random.default_rng(2)
     rows, fold = np.array([0, 2, 3]), np.array([0, 9, 1, 2, 9, 9, 9])
     values, judged = rng.normal(size=(3, 4)), np.ones((3, 4))
-    found = likenesses._beyond(question, values, judged, rows, fold)
+    predicted = likenesses._beyond(question, values, judged, rows, fold)
     ((_, made),) = question.near.parts(7, 10**6)
     K = made.table(7) + 1
     for g in range(4):
         M = np.linalg.inv(K[g][np.ix_(rows, rows)] + likenesses._NEAR_NOISE * np.eye(3))
         for i in (1, 4, 5, 6):
-            assert found[i, g] == pytest.approx(K[g][i, rows] @ M @ values[:, g])
+            assert predicted[i, g] == pytest.approx(K[g][i, rows] @ M @ values[:, g])
 
 
 def test_one_fold_predicts_others_and_nothing_of_itself() -> None:

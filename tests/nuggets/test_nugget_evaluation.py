@@ -61,9 +61,9 @@ def test_scores_have_intervals_from_the_errors_of_the_others(found: NuggetEvalua
 
 def test_two_runs_are_too_few_for_intervals() -> None:
     runs = {tag: SET.runs[tag] for tag in ("run0", "run3")}
-    few = evaluate_nuggets(replace(SET, runs=MappingProxyType(runs)))
-    assert [(row.low, row.high) for row in few.runs] == [(None, None)] * 2
-    assert "Bars" not in render(evaluation_document(few), "html")
+    evaluation = evaluate_nuggets(replace(SET, runs=MappingProxyType(runs)))
+    assert [(row.low, row.high) for row in evaluation.runs] == [(None, None)] * 2
+    assert "Bars" not in render(evaluation_document(evaluation), "html")
 
 
 def test_the_curves_go_from_low_thresholds_to_high_ones(found: NuggetEvaluation) -> None:
@@ -136,12 +136,12 @@ def test_known_pairs_and_guesses_are_told_apart(found: NuggetEvaluation) -> None
     both, labels = evaluate_nuggets(some), judged_pool(some)[1]
     assert both.known_share == pytest.approx(2 / 5)
     alone = [row for row in both.rows if row.what.endswith("alone")]
-    known = both.tuning.cells.is_known
+    is_known = both.tuning.cells.is_known
     for one, carried in zip(
         alone, (both.calibrated.carried, both.tuning.best.carried), strict=True
     ):
-        yes, mine = labels > 0, carried & ~known
-        assert one.recall == pytest.approx((mine & yes).sum() / (yes & ~known).sum())
+        yes, mine = labels > 0, carried & ~is_known
+        assert one.recall == pytest.approx((mine & yes).sum() / (yes & ~is_known).sum())
         assert one.precision == pytest.approx((mine & yes).sum() / mine.sum())
 
 
@@ -153,7 +153,7 @@ def test_strictly_partial_support_is_none() -> None:
     plain, strict = evaluate_nuggets(some), evaluate_nuggets(some, strict=True)
     assert official(plain)["run1"] > official(strict)["run1"] == 0
     none = tuple(r._replace(value=0.0) if r.run == "run1" else r for r in JUDGED.rows)
-    same = evaluate_nuggets(replace(SET, judgements=Judgements(none)))
-    assert official(strict) == official(same)
-    assert strict.calibrated.agreement == same.calibrated.agreement
-    assert strict.rows[3:] == same.rows[3:]
+    evaluation = evaluate_nuggets(replace(SET, judgements=Judgements(none)))
+    assert official(strict) == official(evaluation)
+    assert strict.calibrated.agreement == evaluation.calibrated.agreement
+    assert strict.rows[3:] == evaluation.rows[3:]

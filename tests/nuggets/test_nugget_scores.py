@@ -72,18 +72,23 @@ def test_pyramid_weights_are_those_of_the_paper() -> None:
 
 def test_pyramid_recall_is_by_weight() -> None:
     asked = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
-    found = scored(Official(weights="pyramid"), asked, ["x"], [[0, 0, 1, 0, 1, 1]])
-    assert found.questions[0].recall == near((2 / 3 + 1) / 3)
-    assert found.questions[0].allowance == 300  # a nugget without weight still allows
+    report = scored(Official(weights="pyramid"), asked, ["x"], [[0, 0, 1, 0, 1, 1]])
+    assert report.questions[0].recall == near((2 / 3 + 1) / 3)
+    assert report.questions[0].allowance == 300  # a nugget without weight still allows
 
 
 def test_the_figure_of_the_paper_by_hand() -> None:
     # 7 nuggets, 1, 2 and 4 vital; two vital and one okay returned in 600 characters
     asked = question(*"vvovooo")
-    found = scored(Official(beta=3), asked, ["x" * 600], [[1, 0, 1, 1, 0, 0, 0]]).questions[0]
-    assert (found.recall, found.precision) == (near(2 / 3), near(0.5))
-    assert found.f == near(10 * 0.5 * (2 / 3) / (9 * 0.5 + 2 / 3))
-    assert (found.vital_returned, found.okay_returned, found.vital, found.okay) == (2, 1, 3, 4)
+    questions = scored(Official(beta=3), asked, ["x" * 600], [[1, 0, 1, 1, 0, 0, 0]]).questions[0]
+    assert (questions.recall, questions.precision) == (near(2 / 3), near(0.5))
+    assert questions.f == near(10 * 0.5 * (2 / 3) / (9 * 0.5 + 2 / 3))
+    assert (questions.vital_returned, questions.okay_returned, questions.vital, questions.okay) == (
+        2,
+        1,
+        3,
+        4,
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,9 +124,9 @@ def test_a_question_without_vital_nuggets_is_skipped_and_named() -> None:
     first, second = question("v", id="a"), question("o", id="b")
     run = make_run("A", [("a", Response("x")), ("b", Response("y" * 1000))])
     both = {"a": decided([[1.0]], 1), "b": decided([[1.0]], 1)}
-    found = Official().score(run, make_key([first, second]), both)
-    assert found.skipped == ("b",)
-    assert (found.micro.f, found.macro.f) == (1, 1)  # the length of b's answer does not count
+    score = Official().score(run, make_key([first, second]), both)
+    assert score.skipped == ("b",)
+    assert (score.micro.f, score.macro.f) == (1, 1)  # the length of b's answer does not count
     only = Official().score(run, make_key([second]), both)
     assert only.questions == ()
     assert all(math.isnan(value) for value in (*only.micro, *only.macro))
@@ -136,17 +141,17 @@ def test_micro_and_macro_differ_as_they_should() -> None:
     short, long = question("v", id="a"), question(*"vvvv", id="b")
     run = make_run("A", [("a", Response("x" * 100)), ("b", Response("y" * 900))])
     both = {"a": decided([[1.0]], 1), "b": decided([[1.0, 0, 0, 0]], 4)}
-    found = Official(beta=1).score(run, make_key([short, long]), both)
+    score = Official(beta=1).score(run, make_key([short, long]), both)
     b = 2 * (1 / 9) * 0.25 / (1 / 9 + 0.25)
-    assert found.macro.f == near((1 + b) / 2)
-    assert found.micro == (near(2 / 5), near(0.2), near(2 * 0.4 * 0.2 / 0.6))
+    assert score.macro.f == near((1 + b) / 2)
+    assert score.micro == (near(2 / 5), near(0.2), near(2 * 0.4 * 0.2 / 0.6))
 
 
 def test_a_nugget_counts_once_and_for_the_first_response() -> None:
     asked = question(*"vv")
-    found = decided([[0, 0.5], [1, 1], [1, 0]], 2)
-    assert found.credit() == [1, 0]
-    assert found.credit(strict=True) == [1, 1]
+    decisions = decided([[0, 0.5], [1, 1], [1, 0]], 2)
+    assert decisions.credit() == [1, 0]
+    assert decisions.credit(strict=True) == [1, 1]
     twice = scored(Official(), asked, ["a", "b", "c"], [[0, 0.5], [1, 1], [1, 0]]).questions[0]
     assert (twice.vital_returned, twice.allowance) == (2, 200)
 
@@ -209,13 +214,13 @@ def test_pyramid_weights_need_all_votes() -> None:
 
 def test_a_known_judgement_wins_over_a_guess() -> None:
     asked = question(*"vv")
-    said = Judgements((JudgedResponse("q", "1", "Some  Words", 0.0),))
+    judgements = Judgements((JudgedResponse("q", "1", "Some  Words", 0.0),))
     both = [Response("some words"), Response("others")]
-    found = decide(asked, both, said, lambda q, r: np.ones((len(r), len(q.nuggets))))
-    assert found.values.tolist() == [[0, 1], [1, 1]]
-    assert found.is_judged.tolist() == [[True, False], [False, False]]
-    assert (found.judged, found.undecided) == (1, 0)
-    alone = decide(asked, both, said)
+    decisions = decide(asked, both, judgements, lambda q, r: np.ones((len(r), len(q.nuggets))))
+    assert decisions.values.tolist() == [[0, 1], [1, 1]]
+    assert decisions.is_judged.tolist() == [[True, False], [False, False]]
+    assert (decisions.judged, decisions.undecided) == (1, 0)
+    alone = decide(asked, both, judgements)
     assert alone.undecided == 3
     assert alone.support().tolist() == [0, 0]
 
@@ -226,10 +231,12 @@ def test_guesses_of_a_wrong_shape_are_refused() -> None:
 
 
 def test_a_guess_is_not_written_to() -> None:
-    mine = np.zeros((1, 1))
-    said = Judgements((JudgedResponse("q", "1", "x", 1.0),))
-    assert decide(question("v"), [Response("x")], said, lambda q, r: mine).values.tolist() == [[1]]
-    assert mine.tolist() == [[0]]
+    values = np.zeros((1, 1))
+    judgements = Judgements((JudgedResponse("q", "1", "x", 1.0),))
+    assert decide(
+        question("v"), [Response("x")], judgements, lambda q, r: values
+    ).values.tolist() == [[1]]
+    assert values.tolist() == [[0]]
 
 
 # --------------------------------------------------------------------------------- the shares
@@ -243,8 +250,8 @@ def test_shares_by_hand() -> None:
 def test_v_is_missing_without_vital_nuggets_and_left_out_of_the_mean() -> None:
     key = make_key([question("v", id="a"), question("o", id="b")])
     run = make_run("A", [("a", Response("x"))])
-    every = decide_run(run, key, guess=lambda q, r: np.ones((len(r), 1)))
-    rows = score_shares(run, key, every)
+    decisions = decide_run(run, key, guess=lambda q, r: np.ones((len(r), 1)))
+    rows = score_shares(run, key, decisions)
     assert math.isnan(rows[1].V)
     assert rows[1].A == 0  # no response
     assert (mean_shares(rows).V, mean_shares(rows).A) == (1, 0.5)
@@ -281,13 +288,13 @@ def test_the_official_score_is_that_of_plain_loops(
         weight = [v / max(*votes, 1) for v in votes]
     size = nugget_loops.characters(texts)
     expected = nugget_loops.f_beta([float(x) for x in got], weight, 100 * sum(got), size, beta)
-    found = scored(Official(beta, kind, strict), asked, texts, matrix)
+    report = scored(Official(beta, kind, strict), asked, texts, matrix)
     if expected is None:
-        assert found.skipped == ("q",)
+        assert report.skipped == ("q",)
         return
-    row = found.questions[0]
+    row = report.questions[0]
     assert (row.recall, row.precision, row.f) == near(expected, nan_ok=True)
-    assert found.micro == near(expected, nan_ok=True)
+    assert report.micro == near(expected, nan_ok=True)
     assert 0 <= row.f <= 1
 
 
@@ -296,39 +303,39 @@ def test_shares_and_credit_are_those_of_plain_loops(
     given: tuple[Question, list[str], list[list[float]]],
 ) -> None:
     asked, _, matrix = given
-    made = decided(matrix, len(asked.nuggets))
+    decisions = decided(matrix, len(asked.nuggets))
     vital = [nugget.vital for nugget in asked.nuggets]
     expected = [
         nugget_loops.share(matrix, vital, okay, strict)
         for strict in (False, True)
         for okay in (1.0, 0.0, 0.5)
     ]
-    found = shares(asked, made)[2:]
+    found = shares(asked, decisions)[2:]
     assert found == near([math.nan if x is None else x for x in expected], nan_ok=True)
     first = [nugget_loops.first_carrier(matrix, j) for j in range(len(vital))]
-    assert made.credit() == first
+    assert decisions.credit() == first
 
 
 def test_the_bundled_keys_have_the_shape_of_the_papers() -> None:
     key = kt.load_nuggets("demo-nuggets").key
     assert isinstance(key, NuggetKey)
-    for asked in key.questions.values():
-        assert len(asked.nuggets) == 7
-        assert [nugget.id for nugget in asked.vital] == ["1", "2", "4"]
+    for question in key.questions.values():
+        assert len(question.nuggets) == 7
+        assert [nugget.id for nugget in question.vital] == ["1", "2", "4"]
 
 
 def test_the_bundled_runs_score_as_worked_out() -> None:
     demo = kt.load_nuggets("demo-nuggets")
-    found = {
+    score = {
         tag: Official().score(run, demo.key, decide_run(run, demo.key, demo.judgements))
         for tag, run in demo.runs.items()
     }
-    heron = {row.question: row for row in found["heron"].questions}
+    heron = {row.question: row for row in score["heron"].questions}
     assert (heron["marlow"].recall, heron["marlow"].f) == (1, 1)
     assert heron["aldis"].recall == near(2 / 3)
     # the words of heron's first response, judged once, count for plover in other case
-    assert found["plover"].questions[0].vital_returned == 1
-    assert found["wren"].macro.f == 0
+    assert score["plover"].questions[0].vital_returned == 1
+    assert score["wren"].macro.f == 0
 
 
 def test_scores_are_seen_at_a_glance() -> None:

@@ -44,20 +44,22 @@ def found() -> NuggetEvaluation:
 
 def scores_of(found: NuggetEvaluation, carried: np.ndarray, kind: str) -> list[float]:
     """F of every run from decisions, answer by answer."""
-    pool, how, values = found.tuning.cells.pool, Official(2.0), carried.astype(np.float64)
+    pool, official, values = found.tuning.cells.pool, Official(2.0), carried.astype(np.float64)
     made = []
     for run in RUNS:
-        told = decide_run(
+        decisions = decide_run(
             run, KEY, None, lambda q, some, tag=run.tag: pool.answer(values, tag, q.id)
         )
-        made.append(getattr(how.score(run, KEY, told), kind).f)
+        made.append(getattr(official.score(run, KEY, decisions), kind).f)
     return made
 
 
 def official(kind: str) -> list[float]:
-    how = Official(2.0)
-    told = [how.score(run, KEY, decide_run(run, KEY, JUDGED, run_tag=run.tag)) for run in RUNS]
-    return [getattr(one, kind).f for one in told]
+    official = Official(2.0)
+    scores = [
+        official.score(run, KEY, decide_run(run, KEY, JUDGED, run_tag=run.tag)) for run in RUNS
+    ]
+    return [getattr(one, kind).f for one in scores]
 
 
 def test_decisions_are_scored_as_the_official_ones_are(found: NuggetEvaluation) -> None:
@@ -65,8 +67,8 @@ def test_decisions_are_scored_as_the_official_ones_are(found: NuggetEvaluation) 
     carried["paper, best of 24"] = found.tuning.best.carried
     rows = {(row.what, row.average): row for row in found.scores}
     for (what, decisions), kind in itertools.product(carried.items(), ("micro", "macro")):
-        mine, theirs, row = scores_of(found, decisions, kind), official(kind), rows[what, kind]
-        numbers = tau_b(theirs, mine), r_squared(theirs, mine), rmse(theirs, mine)
+        scores, theirs, row = scores_of(found, decisions, kind), official(kind), rows[what, kind]
+        numbers = tau_b(theirs, scores), r_squared(theirs, scores), rmse(theirs, scores)
         assert row[3:6] == pytest.approx(numbers, nan_ok=True)
 
 
@@ -78,8 +80,8 @@ def test_pourpre_at_thresholds_and_in_hindsight(found: NuggetEvaluation) -> None
         theirs = official(kind)
         taus = {}
         for t in (k / 20 for k in range(20)):
-            made = [replace(how, threshold=t).score(run, KEY) for run in RUNS]
-            taus[t] = tau_b(theirs, [getattr(one, kind).f for one in made])
+            scores = [replace(how, threshold=t).score(run, KEY) for run in RUNS]
+            taus[t] = tau_b(theirs, [getattr(one, kind).f for one in scores])
         assert rows[f"Pourpre {name}", kind].tau_b == pytest.approx(taus[0.0])
         best = rows[f"Pourpre {name}, threshold in hindsight", kind]
         assert best.tau_b == pytest.approx(max(t for t in taus.values() if not math.isnan(t)))
@@ -102,10 +104,10 @@ def test_there_is_one_table(found: NuggetEvaluation) -> None:
 def test_swaps_by_hand() -> None:
     """Of a, b, c and d: b and c are swapped, a and d are; c and d are a tie of the guesses."""
     runs, theirs, mine = "abcd", np.array([0.5, 0.4, 0.2, 0.1]), np.array([0.3, 0.1, 0.4, 0.4])
-    found = list(swapped("x", "micro", runs, theirs, mine))
-    assert [(s.better, s.worse) for s in found] == [("a", "d"), ("b", "d"), ("a", "c"), ("b", "c")]
-    assert [s.official for s in found] == pytest.approx([0.4, 0.3, 0.3, 0.2])
-    assert [s.guessed for s in found] == pytest.approx([-0.1, -0.3, -0.1, -0.3])
+    swaps = list(swapped("x", "micro", runs, theirs, mine))
+    assert [(s.better, s.worse) for s in swaps] == [("a", "d"), ("b", "d"), ("a", "c"), ("b", "c")]
+    assert [s.official for s in swaps] == pytest.approx([0.4, 0.3, 0.3, 0.2])
+    assert [s.guessed for s in swaps] == pytest.approx([-0.1, -0.3, -0.1, -0.3])
     way = ScoringMethod("x", AverageScores(mine, theirs))
     (micro, some), (macro, none) = agreement_of_scores(way, AverageScores(theirs, theirs), runs)
     assert (micro.swaps, micro.pairs, micro.swaps_far) == (4, 6, 4)
@@ -120,8 +122,8 @@ def test_swaps_by_hand() -> None:
 def test_hindsight_takes_the_first_of_equals_and_no_nan() -> None:
     theirs = AverageScores(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1]))
     tried = {0.0: [1.0, 1, 1], 1.0: [1.0, 2, 3], 2.0: [2.0, 4, 6], 3.0: [3.0, 2, 1]}
-    found = in_hindsight("x", theirs, [*tried], lambda t: AverageScores(*[np.array(tried[t])] * 2))
-    assert found.thresholds == (1.0, 3.0)
+    method = in_hindsight("x", theirs, [*tried], lambda t: AverageScores(*[np.array(tried[t])] * 2))
+    assert method.thresholds == (1.0, 3.0)
 
 
 def test_the_interval_of_f_is_the_jackknife_over_questions(found: NuggetEvaluation) -> None:
@@ -137,11 +139,11 @@ def test_the_interval_of_f_is_the_jackknife_over_questions(found: NuggetEvaluati
     assert row.f == pytest.approx(f(list(range(5))))
     without = [f([q for q in range(5) if q != out]) for out in range(5)]
     mean = sum(without) / 5
-    reach = 2.7764451 * math.sqrt(4 / 5 * sum((one - mean) ** 2 for one in without))
+    reach = 2.7764451 * math.sqrt(4 / 5 * sum((judgement - mean) ** 2 for judgement in without))
     assert (row.low, row.high) == pytest.approx((row.f - reach, min(1, row.f + reach)), abs=1e-6)
     same = jackknife_interval(0.5, np.full(3, 0.5))
     assert (same.low, same.high) == (0.5, 0.5)
-    named = {one.what: one for one in found.judgements}
+    named = {judgement.what: judgement for judgement in found.judgements}
     assert named["paper, best of 24"][1:6] == row[1:6]
     assert list(named) == list(dict.fromkeys(row.what for row in found.scores))[:5]
 
@@ -209,11 +211,11 @@ def test_a_key_without_vital_nuggets_has_no_official_f() -> None:
         replace(q, nuggets=tuple(replace(n, vital=False) for n in q.nuggets))
         for q in KEY.questions.values()
     ]
-    found = evaluate_nuggets(replace(SET, key=make_key(okay)))
-    assert all(math.isnan(row.tau_b) and row.swaps == row.pairs == 0 for row in found.scores)
-    assert all(math.isnan(row.official) and row.low is None for row in found.run_scores)
-    assert found.judgements[0].f > 0.5
-    assert "nan" not in found.render("html").lower().replace("nano", "")
+    evaluation = evaluate_nuggets(replace(SET, key=make_key(okay)))
+    assert all(math.isnan(row.tau_b) and row.swaps == row.pairs == 0 for row in evaluation.scores)
+    assert all(math.isnan(row.official) and row.low is None for row in evaluation.run_scores)
+    assert evaluation.judgements[0].f > 0.5
+    assert "nan" not in evaluation.render("html").lower().replace("nano", "")
     with_f = replace(SET, key=make_key([*okay[:4], KEY.questions["q4"]]))
     assert all(row.pairs > 0 for row in evaluate_nuggets(with_f).scores)
     shifts = kt.agree_nuggets(replace(SET, key=make_key(okay)), JUDGED)

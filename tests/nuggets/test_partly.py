@@ -118,32 +118,32 @@ def errors_in_loops(told: MeasuredErrors, how: Official):
 
 @given(st.integers(0, 10**6), st.sampled_from(HOWS))
 def test_errors_of_guessed_scores_are_those_of_loops(seed: int, how: Official) -> None:
-    told = random_measured(np.random.default_rng(seed))
-    found, wanted = told.errors(how), errors_in_loops(told, how)
-    for mine, theirs in zip(found, wanted or (None,) * 3, strict=True):
+    measured_runs = random_measured(np.random.default_rng(seed))
+    errors, expected = measured_runs.errors(how), errors_in_loops(measured_runs, how)
+    for mine, theirs in zip(errors, expected or (None,) * 3, strict=True):
         assert (mine and mine[:3]) == (theirs and pytest.approx(theirs, abs=1e-12))
 
 
 def judged(rows, seed: int, share: float, of: str, tag: str = "run3"):
     """Without some of what was judged of a run: drawn by pairs, or by questions."""
     rng = np.random.default_rng(seed)
-    kept = {q for q in sorted({row.question for row in rows}) if rng.random() < share}
+    selected = {q for q in sorted({row.question for row in rows}) if rng.random() < share}
     return [
         row
         for row in rows
-        if row.run != tag or (rng.random() < share if of == "pairs" else row.question in kept)
+        if row.run != tag or (rng.random() < share if of == "pairs" else row.question in selected)
     ]
 
 
 def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Predictions, RunIntervals]:
     named = MappingProxyType({run.tag: run for run in runs})
     nuggets = NuggetSet("s", key, named, Judgements(tuple(rows)))
-    found = predict_support(nuggets, classifier=rule)
+    predictions = predict_support(nuggets, classifier=rule)
     run = named["run3"]
-    decided = decide_run(run, key, nuggets.judgements, found.guess("run3"))
-    ends = found.intervals(run, decided, Official())
+    decisions = decide_run(run, key, nuggets.judgements, predictions.guess("run3"))
+    ends = predictions.intervals(run, decisions, Official())
     assert ends is not None
-    return found, ends
+    return predictions, ends
 
 
 @pytest.mark.parametrize("of", ["pairs", "questions"])
@@ -152,7 +152,7 @@ def test_intervals_close_with_what_is_judged(of: str) -> None:
     widths = []
     for share in (0.0, 0.5, 1.0):
         ends = found_for(key, runs, judged(rows.rows, 1, share, of))[1]
-        widths.append([one.width for one in ends])
+        widths.append([end.width for end in ends])
     for column in zip(*widths, strict=True):
         assert column[0] > column[1] > column[2] == 0.0
 
@@ -161,18 +161,18 @@ def test_intervals_of_the_paper_s_classifier_close_too() -> None:
     key, runs, rows = world(questions=8, runs=6)
     for share, wide in ((0.5, True), (1.0, False)):
         ends = found_for(key, runs, judged(rows.rows, 1, share, "pairs"), Paper())[1]
-        assert [one.width > 0 for one in ends] == [wide] * 3
+        assert [end.width > 0 for end in ends] == [wide] * 3
 
 
 def test_a_run_without_judgements_has_the_errors_of_whole_runs() -> None:
     key, runs, rows = world(questions=8, runs=6)
-    kept = [row for row in rows.rows if row.run != "run3"]
-    found, ends = found_for(key, runs, kept)
+    selected = [row for row in rows.rows if row.run != "run3"]
+    found, ends = found_for(key, runs, selected)
     chances = found.probabilities.reshape(8, 6, 4)[:, 3]
     shown = found.carried.reshape(8, 6, 4)[:, 3].mean()
-    wanted = score_interval(chances.mean(axis=1), found.errors(Official()).share, 8)
-    assert ends.share == pytest.approx(wanted.around(shown))
-    assert wanted.width > 0
+    expected = score_interval(chances.mean(axis=1), found.errors(Official()).share, 8)
+    assert ends.share == pytest.approx(expected.around(shown))
+    assert expected.width > 0
 
 
 def test_what_another_run_tells_is_in_doubt() -> None:
@@ -180,14 +180,14 @@ def test_what_another_run_tells_is_in_doubt() -> None:
     key, runs, rows = world(questions=8, runs=6)
     answers = dict(runs[3].answers) | {q: runs[0].answers[q] for q in ("q0", "q1")}
     runs[3] = replace(runs[3], answers=answers)
-    kept = [row for row in rows.rows if row.run != "run3"]
-    found, ends = found_for(key, runs, kept)
+    selected = [row for row in rows.rows if row.run != "run3"]
+    found, ends = found_for(key, runs, selected)
     errors = found.errors(Official()).share.scaled(0.75, 0.75 + found.doubt * 0.25, 1.0)
     told, shown = (
         cells.reshape(8, 6, 4)[:, 3].astype(np.float64)
         for cells in (found.probabilities, found.carried)
     )
-    for row in kept:
+    for row in selected:
         if row.run == "run0" and row.question in ("q0", "q1"):
             for table in (told, shown):
                 table[int(row.question[1]), int(row.nugget[1])] = row.value
@@ -209,19 +209,19 @@ def test_half_judged_intervals_do_not_depend_on_the_order_of_runs() -> None:
     found, ends = found_for(key, runs, some)
     again = found_for(key, runs[::-1], some[::-1])[1]
     assert again == ends
-    decided = decide_run(runs[3], key, Judgements(tuple(some)), found.guess("run3"))
-    assert found.intervals(runs[3], decided, Official()) == ends
+    decisions = decide_run(runs[3], key, Judgements(tuple(some)), found.guess("run3"))
+    assert found.intervals(runs[3], decisions, Official()) == ends
 
 
 @pytest.mark.parametrize("of", ["pairs", "questions"])
 def test_errors_shrink_with_the_part_that_is_guessed(of: str) -> None:
     key, runs, rows = world(questions=8, runs=6)
-    kept = judged(rows.rows, 4, 0.5, of)
-    found, ends = found_for(key, runs, kept)
-    share = 1 - sum(row.run == "run3" for row in kept) / 32
+    selected = judged(rows.rows, 4, 0.5, of)
+    found, ends = found_for(key, runs, selected)
+    share = 1 - sum(row.run == "run3" for row in selected) / 32
     errors = found.errors(Official()).share.scaled(share, share, 1.0)
-    assert ends.share.score == pytest.approx(expected(found, kept) - errors.bias)
-    wanted = score_interval(np.full(8, expected(found, kept)), errors, 8)
+    assert ends.share.score == pytest.approx(expected(found, selected) - errors.bias)
+    wanted = score_interval(np.full(8, expected(found, selected)), errors, 8)
     assert ends.share.width == pytest.approx(wanted.width)
     assert found.errors(Official()) is found.errors(Official())
 

@@ -40,11 +40,11 @@ def responses(*texts: str) -> list[Response]:
 
 
 def test_a_match_is_the_best_of_single_responses() -> None:
-    found = Pourpre().match(
+    matches = Pourpre().match(
         asked("designed the first reactor", "named the neutrino"),
         responses("he designs things", "the reactor was first", "neutrinos were named by him"),
     )
-    assert found.tolist() == near([3 / 4, 2 / 3])
+    assert matches.tolist() == near([3 / 4, 2 / 3])
 
 
 def test_stems_are_what_is_compared() -> None:
@@ -54,8 +54,8 @@ def test_stems_are_what_is_compared() -> None:
 
 
 def test_the_best_description_counts() -> None:
-    found = Pourpre().match(asked(("one two three", "four")), responses("four one"))
-    assert found.tolist() == [1]
+    matches = Pourpre().match(asked(("one two three", "four")), responses("four one"))
+    assert matches.tolist() == [1]
 
 
 def test_punctuation_and_case_do_not_count_and_stop_words_only_if_wanted() -> None:
@@ -112,7 +112,7 @@ def test_matches_are_those_of_plain_loops(
         if idf
         else count_weights
     )
-    found = Pourpre(weigh=weigh).match(asked(*nuggets), responses(*given_texts))
+    matches = Pourpre(weigh=weigh).match(asked(*nuggets), responses(*given_texts))
     expected = [
         nugget_loops.pourpre_match(
             nugget_loops.plain_words(nugget),
@@ -122,7 +122,7 @@ def test_matches_are_those_of_plain_loops(
         )
         for nugget in nuggets
     ]
-    assert found.tolist() == near(expected)
+    assert matches.tolist() == near(expected)
 
 
 @given(
@@ -151,14 +151,14 @@ def test_scores_are_those_of_plain_loops(
 def test_idf_from_a_corpus(tmp_path: Path) -> None:
     text = "The cat runs. The cat!\nA cat, running\nnothing\n"
     (tmp_path / "c.txt").write_text(text)
-    found = corpus_idf(tmp_path / "c.txt")
-    assert found(["cat", "the", "unheard"]).tolist() == near(
+    idf = corpus_idf(tmp_path / "c.txt")
+    assert idf(["cat", "the", "unheard"]).tolist() == near(
         [math.log(3 / 2), math.log(3), math.log(3)]
     )
     stemmed = corpus_idf(tmp_path / "c.txt", "porter")
     assert stemmed(["run", "runs", "cats"]).tolist() == near([math.log(3 / 2)] * 3)
     (tmp_path / "c.gz").write_bytes(gzip.compress(text.encode()))
-    assert corpus_idf(tmp_path / "c.gz").counts == found.counts
+    assert corpus_idf(tmp_path / "c.gz").counts == idf.counts
 
 
 def test_idf_does_not_depend_on_how_the_corpus_is_cut(
@@ -166,10 +166,10 @@ def test_idf_does_not_depend_on_how_the_corpus_is_cut(
 ) -> None:
     lines = [f"w{i % 7} w{i % 11} new{i}" for i in range(2000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
-    whole = corpus_idf(tmp_path / "c.txt")
+    idf = corpus_idf(tmp_path / "c.txt")
     monkeypatch.setattr("karat.nuggets.scores.words._PIECE", 256)
     cut = corpus_idf(tmp_path / "c.txt")
-    assert (cut.documents, dict(cut.counts)) == (2000, dict(whole.counts))
+    assert (cut.documents, dict(cut.counts)) == (2000, dict(idf.counts))
     assert cut.counts["w3"] == sum("w3" in line.split() for line in lines)
 
 
@@ -182,11 +182,11 @@ def test_a_corpus_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
-    one = make_run("A", [("q", Response("cat dog")), ("q", Response("cat"))])
+    runs = make_run("A", [("q", Response("cat dog")), ("q", Response("cat"))])
     two = make_run("B", [("q", Response("cat dog")), ("r", Response("owl"))])
-    found = pooled_idf([one, two])
-    assert found.documents == 3
-    assert found(["cat", "dog"]).tolist() == near([math.log(3 / 2), math.log(3)])
+    idf = pooled_idf([runs, two])
+    assert idf.documents == 3
+    assert idf(["cat", "dog"]).tolist() == near([math.log(3 / 2), math.log(3)])
     with pytest.raises(kt.InputError, match="no responses to take idf from"):
         pooled_idf([make_run("A", [])])
 
@@ -203,15 +203,15 @@ def test_common_words_weigh_less_in_pourpre() -> None:
 
 def test_rouge_is_the_metric_against_all_nuggets() -> None:
     demo = kt.load_nuggets("demo-nuggets")
-    found = score_rouge(demo.runs["heron"], demo.key)
+    score = score_rouge(demo.runs["heron"], demo.key)
     question = demo.key.questions["aldis"]
-    answer = "\n".join(some.text for some in demo.runs["heron"].responses("aldis"))
+    answer = "\n".join(responses.text for responses in demo.runs["heron"].responses("aldis"))
     reference = "\n".join(text for nugget in question.nuggets for text in nugget.descriptions)
-    assert found.questions["aldis"] == kt.metric(DEFAULT).corpus([answer], [reference]).value
-    assert found.value == near(np.mean(list(found.questions.values())))
+    assert score.questions["aldis"] == kt.metric(DEFAULT).corpus([answer], [reference]).value
+    assert score.value == near(np.mean(list(score.questions.values())))
     assert score_rouge(demo.runs["wren"], demo.key).questions["aldis"] == 0
     stop = score_rouge(demo.runs["heron"], demo.key, WITHOUT_STOP_WORDS)
-    assert stop.value != found.value
+    assert stop.value != score.value
 
 
 def test_rouge_has_all_descriptions_of_a_nugget() -> None:

@@ -74,14 +74,17 @@ def test_no_two_ways_have_the_same() -> None:
         by_paper(threshold=4.0),
         by_paper(threshold=4.0000001),
     ]
-    found = [signed(rule) for rule in rules]
+    signatures = [signed(rule) for rule in rules]
     settings = (Official(5), Official(3.0000001), Official(strict=True))
-    found += [signed(official=official) for official in settings]
-    found += [signed(corrected=False), signed(guess=False), signed(general=True)]
-    found += [signed(nuggets=SET.select("run5", "run4")), signed(by_paper(n=1), SET.select("run5"))]
-    assert all(one != other for one, other in combinations(found[:-2], 2))
+    signatures += [signed(official=official) for official in settings]
+    signatures += [signed(corrected=False), signed(guess=False), signed(general=True)]
+    signatures += [
+        signed(nuggets=SET.select("run5", "run4")),
+        signed(by_paper(n=1), SET.select("run5")),
+    ]
+    assert all(one != other for one, other in combinations(signatures[:-2], 2))
     # Runs whose judgements quote all they said are known either way: the same number.
-    assert found[-2:] == [found[0], found[2]]
+    assert signatures[-2:] == [signatures[0], signatures[2]]
 
 
 def test_likelier_thresholds_are_named_with_what_was_asked_for() -> None:

@@ -45,8 +45,8 @@ def bias(found: Predictions) -> float:
     errors = []
     for one in TRUTH[1::2]:
         tag = one.run.tag
-        decided = decide_run(one.run, KEY, HALF.judgements, found.guess(tag))
-        errors.append(STRICT.score(one.run, KEY, decided).macro.f - one.official.macro.f)
+        decisions = decide_run(one.run, KEY, HALF.judgements, found.guess(tag))
+        errors.append(STRICT.score(one.run, KEY, decisions).macro.f - one.official.macro.f)
     return float(np.mean(errors))
 
 

@@ -49,19 +49,21 @@ def test_a_model_does_not_outvote_a_person() -> None:
 
 
 def test_the_label_of_a_model_alone_is_not_known() -> None:
-    found = told(said(1, "gpt-4o", "model"))
-    assert known(*found.judgements.rows) is None
-    decided = decide(QUESTION, RUN.responses("q"), found.judgements)
-    assert not decided.is_judged.any()
-    assert np.isnan(decided.values).all()
-    assert np.isnan(run_labels(make_pool(found.key, [RUN]), found.judgements)).all()
+    nuggets = told(said(1, "gpt-4o", "model"))
+    assert known(*nuggets.judgements.rows) is None
+    decisions = decide(QUESTION, RUN.responses("q"), nuggets.judgements)
+    assert not decisions.is_judged.any()
+    assert np.isnan(decisions.values).all()
+    assert np.isnan(run_labels(make_pool(nuggets.key, [RUN]), nuggets.judgements)).all()
 
 
 def test_what_was_adjudicated_decides() -> None:
     people = [said(1, name, "person") for name in ("ann", "bob", "cleo")]
     assert known(*people, said(0, "dora", "adjudicated")) == 0
-    own = told(*people, said(0, "dora", "adjudicated", run="")).judgements
-    assert own.about("q", TEXT.casefold(), run_tag="A") == {"1": 0}  # in every run, as judged too
+    judgements = told(*people, said(0, "dora", "adjudicated", run="")).judgements
+    assert judgements.about("q", TEXT.casefold(), run_tag="A") == {
+        "1": 0
+    }  # in every run, as judged too
 
 
 @pytest.mark.parametrize(
@@ -83,9 +85,9 @@ def test_the_majority_of_people_counts(values: tuple[float, ...], counts: float,
     names = "ann", "bob", "cleo", "dora"
     for order in itertools.permutations(values):
         rows = [said(value, name) for value, name in zip(order, names, strict=False)]
-        found = told(*rows).judgements
+        judgements = told(*rows).judgements
         assert known(*rows) == counts
-        assert [one.tie for one in found.disputes] == [tie]
+        assert [dispute.tie for dispute in judgements.disputes] == [tie]
 
 
 def test_a_tie_may_count_as_the_higher_or_the_lower_value() -> None:
@@ -162,7 +164,7 @@ def read(key: Path, *lines: str, models: tuple[str, ...] = (), ties: str = "half
 
 
 def kinds(nuggets: NuggetSet) -> list[tuple[str, str]]:
-    return [(one.judge, one.kind) for one in nuggets.judgements.rows]
+    return [(row.judge, row.kind) for row in nuggets.judgements.rows]
 
 
 def test_the_kind_comes_from_the_file_or_from_the_option(key: Path) -> None:
@@ -171,12 +173,12 @@ def test_the_kind_comes_from_the_file_or_from_the_option(key: Path) -> None:
     assert kinds(read(key, *lines[1:], models=("gpt",))) == [("gpt", "model"), ("ann", "")]
     dora = row(1, judge="dora", kind="adjudicated"), row(0, judge="dora")
     assert kinds(read(key, *dora)) == [("dora", "adjudicated"), ("dora", "")]
-    found = read(key, row(1), row(0, judge="ann"), models=("-",), ties="yes")
-    assert (kinds(found), found.judgements.ties) == ([("", "model"), ("ann", "")], "yes")
-    found = read(key, row(1, judge="-"), row(0, judge="ann"), models=("-",))
-    assert kinds(found) == [("-", "model"), ("ann", "")]
-    found = read(key, row(1, kind="person"), row(0), models=("-",))
-    assert kinds(found) == [("", "person"), ("", "model")]
+    nuggets = read(key, row(1), row(0, judge="ann"), models=("-",), ties="yes")
+    assert (kinds(nuggets), nuggets.judgements.ties) == ([("", "model"), ("ann", "")], "yes")
+    nuggets = read(key, row(1, judge="-"), row(0, judge="ann"), models=("-",))
+    assert kinds(nuggets) == [("-", "model"), ("ann", "")]
+    nuggets = read(key, row(1, kind="person"), row(0), models=("-",))
+    assert kinds(nuggets) == [("", "person"), ("", "model")]
 
 
 @pytest.mark.parametrize(
@@ -202,20 +204,20 @@ def test_kinds_that_cannot_be(
 
 def test_kinds_survive_saving_and_loading(key: Path, tmp_path: Path) -> None:
     lines = row(1, judge="gpt", kind="model"), row(0, judge="ann", kind="person"), row(1)
-    found = read(key, *lines, row(0, judge="ann", kind="adjudicated"))
-    kt.save_nuggets(found, tmp_path / "all.jsonl")
-    assert kinds(kt.load_nuggets(tmp_path / "all.jsonl")) == kinds(found)
+    nuggets = read(key, *lines, row(0, judge="ann", kind="adjudicated"))
+    kt.save_nuggets(nuggets, tmp_path / "all.jsonl")
+    assert kinds(kt.load_nuggets(tmp_path / "all.jsonl")) == kinds(nuggets)
 
 
 @pytest.mark.parametrize("format", ["trec", "rag"])
 def test_other_formats_keep_what_people_said(key: Path, tmp_path: Path, format: str) -> None:
-    found = read(
+    nuggets = read(
         key,
         row(1, judge="gpt", kind="model", run="A"),
         row(0, judge="ann", kind="person", run="A"),
         row(1, judge="gpt", run="A").replace('"nugget": "1"', '"nugget": "2"'),
     )
-    kt.save_nuggets(found, tmp_path / "saved", format)
+    kt.save_nuggets(nuggets, tmp_path / "saved", format)
     again = kt.load_nuggets(tmp_path / "saved").judgements.values
     assert again["q", "1", TEXT.casefold()] == 0
     assert again.get(("q", "2", TEXT.casefold())) is None

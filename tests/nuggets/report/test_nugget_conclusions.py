@@ -65,30 +65,30 @@ def case(sentences: Callable[..., str]) -> Callable[..., Case]:
 def judged_runs(*flags: str, vital: bool = True) -> NuggetScoring:
     """Runs a, b, …: a sign for each question: + carried, - not, ? guessed no, ! guessed yes."""
     ids = [str(k) for k in range(len(flags[0]))]
-    key, how = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
+    key, official = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
     scored = []
     for tag, signs in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
-        decided = {
+        decisions = {
             id: AnswerDecisions(np.array([[float(sign in "+!")]]), np.array([[sign in "+-"]]))
             for id, sign in zip(ids, signs, strict=True)
         }
-        shares = score_shares(run, key, decided)
-        scored.append(ScoredRun(run, decided, how.score(run, key, decided), shares))
+        shares = score_shares(run, key, decisions)
+        scored.append(ScoredRun(run, decisions, official.score(run, key, decisions), shares))
     nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
-    return NuggetScoring(nuggets, how, True, False, tuple(scored))
+    return NuggetScoring(nuggets, official, True, False, tuple(scored))
 
 
 @case
 def score(*flags: str, vital: bool = True) -> str:
-    found = judged_runs(*flags, vital=vital)
-    return " ".join([*score_answer(found), score_basis(found)])
+    scoring = judged_runs(*flags, vital=vital)
+    return " ".join([*score_answer(scoring), score_basis(scoring)])
 
 
 @case
 def diff(old: str, new: str) -> str:
-    found = NuggetChanges(judged_runs(old, new))
-    return " ".join([*changes_answer(found), changes_basis(found), *found.notes])
+    changes = NuggetChanges(judged_runs(old, new))
+    return " ".join([*changes_answer(changes), changes_basis(changes), *changes.notes])
 
 
 MANY, FEW = "+" * 20, "+" * 4 + "-" * 16
@@ -261,8 +261,10 @@ def agree(*changes: tuple[str, str, float]) -> str:
     other = tuple(
         row._replace(value=changed.get((row.run, row.question), row.value)) for row in rows
     )
-    found = kt.agree_nuggets(NuggetSet("s", key, runs, Judgements(tuple(rows))), Judgements(other))
-    return " ".join(agreement_answer(found))
+    agreement = kt.agree_nuggets(
+        NuggetSet("s", key, runs, Judgements(tuple(rows))), Judgements(other)
+    )
+    return " ".join(agreement_answer(agreement))
 
 
 @case
@@ -332,13 +334,15 @@ def test_only_all_is_100_percent(share: float, digits: int, text: str) -> None:
 
 def test_measured_errors_are_claimed_only_where_they_were_measured() -> None:
     key, runs, judgements = world()
-    whole = NuggetSet("w", key, {run.tag: run for run in runs}, judgements)
-    none = replace(whole, judgements=Judgements(()))
+    nuggets = NuggetSet("w", key, {run.tag: run for run in runs}, judgements)
+    none = replace(nuggets, judgements=Judgements(()))
     errors = "from its errors on judged runs left out of its training"
     for classifier in ("calibrated", "paper"):
-        assert errors in " ".join(kt.score_nuggets(whole, classifier=classifier).notes)
+        assert errors in " ".join(kt.score_nuggets(nuggets, classifier=classifier).notes)
         assert errors not in " ".join(kt.score_nuggets(none, classifier=classifier).notes)
     assert "It has no intervals" in " ".join(kt.score_nuggets(none, classifier="paper").notes)
-    assert "It has no intervals" not in " ".join(kt.score_nuggets(whole, classifier="paper").notes)
+    assert "It has no intervals" not in " ".join(
+        kt.score_nuggets(nuggets, classifier="paper").notes
+    )
     assert "allow for an unknown base rate" in " ".join(kt.score_nuggets(none).notes)
-    assert "allow for an unknown base rate" not in " ".join(kt.score_nuggets(whole).notes)
+    assert "allow for an unknown base rate" not in " ".join(kt.score_nuggets(nuggets).notes)
