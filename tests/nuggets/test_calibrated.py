@@ -40,8 +40,8 @@ def pool_of(nuggets: list[tuple[str, ...]], responses: list[str], question: str 
 
 
 def column(pool: Pool, name: str) -> list[float]:
-    ones = lambda words: [1.0] * len(words)  # noqa: E731
-    return evidence(pool, idf=ones)[:, NAMES.index(name)].tolist()
+    unit_idf = lambda words: [1.0] * len(words)  # noqa: E731
+    return evidence(pool, idf=unit_idf)[:, NAMES.index(name)].tolist()
 
 
 # ----------------------------------------------------------------------------------- evidence
@@ -224,14 +224,14 @@ def test_leaving_a_fold_out_of_a_regression_is_not_having_it() -> None:
     rng = np.random.default_rng(1)
     A = rng.random((7, 5))
     K, values = A @ A.T, rng.normal(size=(7, 2))
-    fold, known = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([True] * 6 + [False])
-    judged = np.flatnonzero(known)
+    fold, is_judged = np.array([0, 0, 1, 2, 2, 3, 4]), np.array([True] * 6 + [False])
+    judged = np.flatnonzero(is_judged)
     predicted = likenesses._regress(K[:, judged], values[judged], judged, fold)
-    for one in range(5):
-        rows = np.flatnonzero(known & (fold != one))
+    for fold_id in range(5):
+        rows = np.flatnonzero(is_judged & (fold != fold_id))
         M = np.linalg.inv(K[np.ix_(rows, rows)] + likenesses._NOISE * np.eye(len(rows)))
-        expected = K[fold == one][:, rows] @ M @ values[rows]
-        assert predicted[fold == one] == pytest.approx(expected)
+        expected = K[fold == fold_id][:, rows] @ M @ values[rows]
+        assert predicted[fold == fold_id] == pytest.approx(expected)
 
 
 def test_own_judgements_say_nothing_about_oneself() -> None:
@@ -261,30 +261,30 @@ def test_only_the_first_responses_may_be_judged() -> None:
     pool, labels, _ = pooled()
     fold, guesses = folds(pool, "system"), np.full(len(labels), 0.4)
     labels[pool.cell_run >= 3] = np.nan
-    whole = Likeness(pool).columns(labels, guesses, fold)
+    all_columns = Likeness(pool).columns(labels, guesses, fold)
     columns = Likeness(pool, first=3).columns(labels, guesses, fold)
-    assert columns == pytest.approx(whole, abs=1e-12)
+    assert columns == pytest.approx(all_columns, abs=1e-12)
 
 
 def test_words_are_counted_one_by_one() -> None:
     """The naive Bayes of a fold, word by word."""
     pool, labels, _ = pooled(questions=1, runs=5)
     fold = folds(pool, "system")
-    found = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 5].reshape(5, -1)
+    log_odds = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 5].reshape(5, -1)
     cut = ENGLISH.tokens(pool.texts, Vocab())
     texts = [set(cut.ids[a:b].tolist()) for a, b in pairwise(cut.offsets)]
     words = [w for w in set().union(*texts) if 1 < sum(w in text for text in texts) < 5]
     yes = labels.reshape(5, -1) > 0
-    for i, j in np.ndindex(found.shape):
+    for i, j in np.ndindex(log_odds.shape):
         sums = squares = 0.0
         for word in words:
             odds = 1.0
             for kind, sign in ((True, 1), (False, -1)):
-                some = [k for k in range(5) if k != i and yes[k, j] == kind]
-                share = (sum(word in texts[k] for k in some) + 0.5) / (len(some) + 1)
+                same_kind = [k for k in range(5) if k != i and yes[k, j] == kind]
+                share = (sum(word in texts[k] for k in same_kind) + 0.5) / (len(same_kind) + 1)
                 odds *= (share if word in texts[i] else 1 - share) ** sign
             sums, squares = sums + np.log(odds), squares + np.log(odds) ** 2
-        assert found[i, j] == pytest.approx(sums / (squares + 1) ** 0.5)
+        assert log_odds[i, j] == pytest.approx(sums / (squares + 1) ** 0.5)
 
 
 def test_the_rate_is_that_of_the_others() -> None:
@@ -293,8 +293,10 @@ def test_the_rate_is_that_of_the_others() -> None:
     rates = Likeness(pool).columns(labels, np.zeros(len(labels)), fold)[:, 0]
     is_selected = pool.cell_nugget == 5
     for cell in np.flatnonzero(is_selected):
-        others = labels[is_selected & (fold != fold[cell])]
-        assert sigmoid(rates[cell]) == pytest.approx((others.sum() + 0.5) / (len(others) + 1))
+        other_labels = labels[is_selected & (fold != fold[cell])]
+        assert sigmoid(rates[cell]) == pytest.approx(
+            (other_labels.sum() + 0.5) / (len(other_labels) + 1)
+        )
 
 
 def test_standing_is_that_of_the_guesses_alone() -> None:
@@ -336,9 +338,9 @@ def test_identical_responses_elsewhere_decide() -> None:
     pool = replace(pool, texts=tuple(texts))
     cells = FoldedCells(pool, labels, folds(pool, "system"))
     predictions = cross_validate(cells, evidence(pool), Likeness(pool))
-    is_selected, theirs = (pool.cell_response == twin), (pool.cell_response == twin + 1)
+    is_selected, is_twin = (pool.cell_response == twin), (pool.cell_response == twin + 1)
     assert cells.is_known[is_selected].all()
-    assert predictions.probabilities[is_selected].tolist() == (labels[theirs] > 0).tolist()
+    assert predictions.probabilities[is_selected].tolist() == (labels[is_twin] > 0).tolist()
 
 
 def test_the_prior_is_useful_without_judgements() -> None:

@@ -47,9 +47,9 @@ def summed_f(rows: list[tuple[float, ...]], beta: float) -> float:
 
 
 def jackknife(rows: list[tuple[float, ...]], beta: float) -> list[float]:
-    whole, n = summed_f(rows, beta), len(rows)
+    all_questions, n = summed_f(rows, beta), len(rows)
     without = [summed_f(rows[:k] + rows[k + 1 :], beta) for k in range(n)]
-    return [n * whole - (n - 1) * other for other in without]
+    return [n * all_questions - (n - 1) * other for other in without]
 
 
 def test_of_what_was_judged_whole_they_are_student_s() -> None:
@@ -72,21 +72,22 @@ def test_of_what_was_judged_whole_they_are_student_s() -> None:
 
 def test_guesses_add_to_it() -> None:
     judged = kt.score_nuggets(SET, general=True).scored
-    guessed, here = (
+    guessed, on_these = (
         kt.score_nuggets(replace(SET, judgements=JUDGED.without(["run3"])), general=general)
         for general in (True, False)
     )
-    (known,) = [ends(one) for one in judged if one.run.tag == "run3"]
+    (judged_ends,) = [ends(scored_run) for scored_run in judged if scored_run.run.tag == "run3"]
     (wide,), (narrow,) = (
-        [one for one in done.scored if one.run.tag == "run3"] for done in (guessed, here)
+        [scored_run for scored_run in done.scored if scored_run.run.tag == "run3"]
+        for done in (guessed, on_these)
     )
-    for mine, whole, part in zip(ends(wide), known, ends(narrow), strict=True):
-        assert mine.width > part.width > 0
-        assert whole.width > 0
+    for end, judged_end, part in zip(ends(wide), judged_ends, ends(narrow), strict=True):
+        assert end.width > part.width > 0
+        assert judged_end.width > 0
     assert ends(wide).share.low <= mean_shares(wide.shares).A <= ends(wide).share.high
     assert wide.official == narrow.official
     assert "|interval=general|" in guessed.signature
-    assert "|interval=these|" in here.signature
+    assert "|interval=these|" in on_these.signature
 
 
 def test_one_question_is_no_sample() -> None:

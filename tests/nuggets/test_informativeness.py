@@ -73,8 +73,8 @@ def test_without_judged_responses_descriptions_tell() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     plain, rule = ngram_scores(pool, Paper()), Paper(informativeness="responses")
     fold = folds(pool, "system")
-    for said in (np.full(len(labels), np.nan), np.zeros(len(labels))):
-        assert (rule.scores(pool, said, fold) == plain).all()
+    for no_labels in (np.full(len(labels), np.nan), np.zeros(len(labels))):
+        assert (rule.scores(pool, no_labels, fold) == plain).all()
     left_out = folds(pool, "question")  # nothing is known of the question
     assert rule.scores(pool, labels, left_out) == pytest.approx(plain)
     assert (rule.scores(pool, labels, fold) != plain).any()
@@ -84,8 +84,10 @@ def test_without_judged_responses_descriptions_tell() -> None:
 def test_settings_and_signatures_name_it() -> None:
     nuggets = kt.load_nuggets("demo-nuggets")
     by = {
-        how: kt.score_nuggets(nuggets, classifier=f"paper:informativeness={how}")
-        for how in ("responses", "descriptions")
+        informativeness: kt.score_nuggets(
+            nuggets, classifier=f"paper:informativeness={informativeness}"
+        )
+        for informativeness in ("responses", "descriptions")
     }
     assert by["descriptions"].settings["classifier"] == "paper"
     assert by["responses"].settings["classifier"] == "paper:informativeness=responses"

@@ -37,8 +37,8 @@ def other(flipped: int = 7, every: int = 1) -> Judgements:
 
 def shares(rows: list[tuple[bool, bool]]) -> tuple[float, float, float]:
     both = sum(a and b for a, b in rows)
-    made, expected = sum(b for _, b in rows), sum(a for a, _ in rows)
-    return both / made, both / expected, 2 * both / (made + expected)
+    predicted, expected = sum(b for _, b in rows), sum(a for a, _ in rows)
+    return both / predicted, both / expected, 2 * both / (predicted + expected)
 
 
 def test_shares_and_their_intervals_over_questions() -> None:
@@ -47,32 +47,32 @@ def test_shares_and_their_intervals_over_questions() -> None:
         (a.question, a.value > 0, b.value > 0)
         for a, b in zip(JUDGED.rows, other().rows, strict=True)
     ]
-    whole = shares([pair[1:] for pair in pairs])
+    all_shares = shares([pair[1:] for pair in pairs])
     left = [shares([p[1:] for p in pairs if p[0] != q]) for q in KEY.questions]
     row = agreement.rows[0]
     assert (row.run, row.pairs) == ("all runs", len(pairs))
     for k, name in enumerate(("precision", "recall", "f")):
         mean = sum(one[k] for one in left) / 5
         reach = STUDENT * math.sqrt(4 / 5 * sum((one[k] - mean) ** 2 for one in left))
-        ends = max(0, whole[k] - reach), min(1, whole[k] + reach)
+        ends = max(0, all_shares[k] - reach), min(1, all_shares[k] + reach)
         got = [getattr(row, key) for key in (name, f"{name}_low", f"{name}_high")]
-        assert got == pytest.approx([whole[k], *ends], abs=1e-6)
+        assert got == pytest.approx([all_shares[k], *ends], abs=1e-6)
     assert row.equal == pytest.approx(sum(a == b for _, a, b in pairs) / len(pairs))
     assert [one.run for one in agreement.rows[1:]] == [run.tag for run in RUNS]
     assert sum(one.pairs for one in agreement.rows[1:]) == len(pairs)
 
 
 def test_scores_of_runs_by_both() -> None:
-    agreement, how = kt.agree_nuggets(SET, other(), 2.0), Official(2.0)
+    agreement, scoring = kt.agree_nuggets(SET, other(), 2.0), Official(2.0)
     for run in RUNS:
         both = [
-            how.score(run, KEY, decide_run(run, KEY, judged, run_tag=run.tag))
+            scoring.score(run, KEY, decide_run(run, KEY, judged, run_tag=run.tag))
             for judged in (JUDGED, other())
         ]
         for kind in ("micro", "macro"):
             row = next(r for r in agreement.runs if (r.run, r.average) == (run.tag, kind))
-            official, mine = (getattr(one, kind).f for one in both)
-            assert row[2:5] == pytest.approx((official, mine, mine - official))
+            official, other_f = (getattr(score, kind).f for score in both)
+            assert row[2:5] == pytest.approx((official, other_f, other_f - official))
         gaps = [b.f - a.f for a, b in zip(both[0].questions, both[1].questions, strict=True)]
         row = next(r for r in agreement.runs if (r.run, r.average) == (run.tag, "macro"))
         reach = STUDENT * float(np.std(gaps, ddof=1)) / math.sqrt(5)  # the mean's own interval
@@ -84,11 +84,11 @@ def test_scores_of_runs_by_both() -> None:
 
 def test_only_what_both_judged_counts() -> None:
     agreement = kt.agree_nuggets(SET, other(every=3))
-    some = len(JUDGED.rows[::3])
-    assert agreement.rows[0].pairs == some
-    assert agreement.left_out == (len(JUDGED.rows) - some, 0)
+    n_common = len(JUDGED.rows[::3])
+    assert agreement.rows[0].pairs == n_common
+    assert agreement.left_out == (len(JUDGED.rows) - n_common, 0)
     assert any(
-        f"{len(JUDGED.rows) - some} pairs that only the official" in note
+        f"{len(JUDGED.rows) - n_common} pairs that only the official" in note
         for note in agreement.notes
     )
     judgements = Judgements(
@@ -142,8 +142,8 @@ def test_the_command(tmp_path: Path, output: Callable[..., str]) -> None:
     other = kt.load_nuggets("demo-nuggets", judgements=[tmp_path / "mine.jsonl"])
     agreement = kt.agree_nuggets(demo, other)
     assert printed["rows"] == json.loads(json.dumps(agreement.records()))
-    for given in ("demo-nuggets", demo):
-        assert kt.agree_nuggets(given, tmp_path / "mine.jsonl").rows == agreement.rows
+    for source in ("demo-nuggets", demo):
+        assert kt.agree_nuggets(source, tmp_path / "mine.jsonl").rows == agreement.rows
     assert printed["rows"][0]["precision"] < 1 == printed["rows"][0]["recall"]
     assert printed["runs"] == json.loads(json.dumps(agreement.records("runs")))
     page = output(*args, "-f", "html")

@@ -19,8 +19,10 @@ KEY = make_key([Question("q", (Nugget("a", ("one",)), Nugget("b", ("two",))))])
 
 
 def pool(**runs: list[str]) -> Pool:
-    made = [make_run(tag, [("q", Response(text)) for text in said]) for tag, said in runs.items()]
-    return make_pool(KEY, made)
+    all_runs = [
+        make_run(tag, [("q", Response(text)) for text in texts]) for tag, texts in runs.items()
+    ]
+    return make_pool(KEY, all_runs)
 
 
 def told(*rows: JudgedResponse) -> Judgements:
@@ -28,12 +30,12 @@ def told(*rows: JudgedResponse) -> Judgements:
 
 
 def test_a_response_is_known_by_its_words() -> None:
-    mine = pool(new=["The  FIRST", "other words"])
+    new_pool = pool(new=["The  FIRST", "other words"])
     rows = told(
         JudgedResponse("q", "a", "the first", 0.0, "new"),
         JudgedResponse("q", "b", "the first", 0.5, "new"),
     )
-    for values in (run_labels(mine, rows), corrected_labels(mine, rows)):
+    for values in (run_labels(new_pool, rows), corrected_labels(new_pool, rows)):
         np.testing.assert_array_equal(values, [0, 0.5, np.nan, np.nan])
 
 
@@ -45,15 +47,15 @@ def test_of_contradicting_judgements_the_favourable_counts() -> None:
 
 def test_what_others_said_of_the_same_words_counts_only_if_corrected() -> None:
     rows = told(JudgedResponse("q", "a", "x", 0.0, "r"), JudgedResponse("q", "a", "x", 1.0, "s"))
-    mine = pool(r=["x"], s=["x"], t=["x"])
-    np.testing.assert_array_equal(run_labels(mine, rows)[::2], [0, 1, np.nan])
-    np.testing.assert_array_equal(corrected_labels(mine, rows)[::2], [1, 1, 1])
+    three_runs = pool(r=["x"], s=["x"], t=["x"])
+    np.testing.assert_array_equal(run_labels(three_runs, rows)[::2], [0, 1, np.nan])
+    np.testing.assert_array_equal(corrected_labels(three_runs, rows)[::2], [1, 1, 1])
 
 
 def test_silence_says_nothing() -> None:
     rows = told(JudgedResponse("q", "a", "x", 1.0, "old"))
-    mine = pool(old=["x", "y"])
-    for values in (run_labels(mine, rows), corrected_labels(mine, rows)):
+    old_pool = pool(old=["x", "y"])
+    for values in (run_labels(old_pool, rows), corrected_labels(old_pool, rows)):
         np.testing.assert_array_equal(values, [1, np.nan, np.nan, np.nan])
 
 
@@ -84,14 +86,14 @@ def test_an_empty_pool_has_no_cells() -> None:
 
 def test_a_judgement_that_names_no_run_is_of_every_run_with_its_words() -> None:
     runs = [make_run(tag, [("q", Response(text))]) for tag, text in (("r", "X  y"), ("s", "z"))]
-    named = {run.tag: run for run in runs}
+    runs_by_tag = {run.tag: run for run in runs}
     rows = told(JudgedResponse("q", "a", "x y", 1.0), JudgedResponse("q", "b", "gone", 0.0))
-    judgements = assign_runs(rows, named)
+    judgements = assign_runs(rows, runs_by_tag)
     assert [(row.nugget, row.run) for row in judgements.rows] == [("a", "r"), ("b", "")]
     np.testing.assert_array_equal(
         run_labels(make_pool(KEY, runs), judgements), [1, np.nan, np.nan, np.nan]
     )
-    both = assign_runs(rows, {**named, "t": make_run("t", [("q", Response("x Y"))])})
+    both = assign_runs(rows, {**runs_by_tag, "t": make_run("t", [("q", Response("x Y"))])})
     assert [row.run for row in both.rows] == ["r", "t", ""]
     nuggets = told(JudgedResponse("q", "a", "x y", 1.0, "r"))
-    assert assign_runs(nuggets, named) is nuggets
+    assert assign_runs(nuggets, runs_by_tag) is nuggets

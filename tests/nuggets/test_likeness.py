@@ -47,13 +47,13 @@ def test_naive_bayes(responses: list[list[int]], nuggets: int, data: st.DataObje
 
 
 def test_shapes_are_checked() -> None:
-    some = made([[1], [1]])
+    likeness = made([[1], [1]])
     with pytest.raises(ValueError, match="no such responses"):
         made([[1]], before=2)
     with pytest.raises(ValueError, match="at most all responses"):
-        some.cosines(3)
-    one, fold = np.ones((1, 1)), np.zeros(2, dtype=np.int64)
+        likeness.cosines(3)
+    values, fold = np.ones((1, 1)), np.zeros(2, dtype=np.int64)
     with pytest.raises(ValueError, match="no such response"):
-        some.bayes(np.array([2]), one, one, fold)
+        likeness.bayes(np.array([2]), values, values, fold)
     with pytest.raises(ValueError, match="a verdict for every judged response"):
-        some.bayes(np.array([0]), one, one, fold[:1])
+        likeness.bayes(np.array([0]), values, values, fold[:1])

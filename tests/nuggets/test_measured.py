@@ -58,7 +58,7 @@ def test_f_of_a_pool_is_the_official_score(how: Official) -> None:
     from karat.nuggets.prediction.pool import run_labels
 
     key, runs, judged = mixed_key()
-    runs[0] = Run("run0", {q: some for q, some in runs[0].answers.items() if q > "q0"})
+    runs[0] = Run("run0", {q: answer for q, answer in runs[0].answers.items() if q > "q0"})
     pool = make_pool(key, runs)
     labels = run_labels(pool, judged)
     stats = pool_stats(pool, (labels >= (1 if how.strict else 0.5)).astype(float), how)
@@ -75,8 +75,8 @@ def test_one_step_is_close_to_models_fitted_anew(monkeypatch: pytest.MonkeyPatch
     X, fold, near = evidence(pool), folds(pool, "system"), Likeness(pool)
     cells = FoldedCells(pool, labels, fold)
     exact = cross_validate(cells, X, near)
-    _, few = hold_out(cells, X, near)
-    assert few.probabilities.tolist() == exact.probabilities.tolist()
+    _, refitted = hold_out(cells, X, near)
+    assert refitted.probabilities.tolist() == exact.probabilities.tolist()
     monkeypatch.setattr(held_out, "EXACT", 0)
     _, step = hold_out(cells, X, near)
     assert np.abs(step.probabilities - exact.probabilities).mean() < 0.01
@@ -125,8 +125,8 @@ def test_errors_shrink_with_what_is_in_doubt() -> None:
 def test_errors_of_whole_runs_are_split_as_those_of_questions() -> None:
     errors = ScoreErrors(0.02, 0.0004, 0.012, 9)
     assert errors.chance(10) == pytest.approx(0.75)
-    whole = ScoreErrors(0.01, 0.002, 0.0, 9).split(0.75)
-    assert whole == pytest.approx((0.01, 0.0005, 0.0015, 9))
+    split_errors = ScoreErrors(0.01, 0.002, 0.0, 9).split(0.75)
+    assert split_errors == pytest.approx((0.01, 0.0005, 0.0015, 9))
     assert ScoreErrors(0.0, 0.0, 0.0, 9).chance(10) == 0
 
 
@@ -137,8 +137,8 @@ def test_an_interval_can_be_made_to_hold_a_score() -> None:
 
 
 def nugget_set(key, runs, rows) -> NuggetSet:
-    named = MappingProxyType({run.tag: run for run in runs})
-    return NuggetSet("s", key, named, Judgements(tuple(rows)))
+    runs_by_tag = MappingProxyType({run.tag: run for run in runs})
+    return NuggetSet("s", key, runs_by_tag, Judgements(tuple(rows)))
 
 
 def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
@@ -146,18 +146,23 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
     twin = replace(runs[4], tag="twin")
     nuggets = nugget_set(key, [*runs, twin], judged.rows)
     predictions = predict_support(nuggets)
-    own, borrowed = (
+    judged_interval, borrowed = (
         predictions.intervals(
             run, decide_run(run, key, nuggets.judgements, predictions.guess(run.tag)), HOW
         )
         for run in (runs[4], twin)
         for HOW in (Official(),)
     )
-    assert own is not None
+    assert judged_interval is not None
     assert borrowed is not None
-    assert own.share.width == own.macro.width == own.micro.width == 0
+    assert (
+        judged_interval.share.width
+        == judged_interval.macro.width
+        == judged_interval.micro.width
+        == 0
+    )
     assert min(borrowed.share.width, borrowed.macro.width, borrowed.micro.width) > 0.001
-    assert borrowed.share.score == own.share.score
+    assert borrowed.share.score == judged_interval.share.score
 
 
 def test_batches_say_what_is_said_of_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,20 +213,20 @@ def test_parts_of_a_pool() -> None:
 
 def test_what_is_shown_lies_inside_its_interval(karat_data: Path) -> None:
     """RAG24, a third of the runs unjudged, so that some are known from others in part."""
-    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
-    out = [tag for k, tag in enumerate(whole.runs) if k % 3 == 0]
-    nuggets = replace(whole, judgements=whole.judgements.without(out))
+    nugget_set = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    out = [tag for k, tag in enumerate(nugget_set.runs) if k % 3 == 0]
+    nuggets = replace(nugget_set, judgements=nugget_set.judgements.without(out))
     predictions = predict_support(nuggets)
     assert predictions.learned > held_out.EXACT
-    for tag, run in whole.runs.items():
+    for tag, run in nugget_set.runs.items():
         decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
-        for how in (Official(), Official(strict=True)):
-            ends = predictions.intervals(run, decisions, how)
-            score = how.score(run, nuggets.key, decisions)
+        for official in (Official(), Official(strict=True)):
+            ends = predictions.intervals(run, decisions, official)
+            score = official.score(run, nuggets.key, decisions)
             assert ends is not None
             A = mean_shares(score_shares(run, nuggets.key, decisions)).A
-            for one, value in zip(ends, (A, score.macro.f, score.micro.f), strict=True):
-                assert one is not None
-                assert one.low - 1e-12 <= value <= one.high + 1e-12
-                assert one.width < 0.3
-                assert (one.width > 1e-9) == (tag in out)
+            for interval, value in zip(ends, (A, score.macro.f, score.micro.f), strict=True):
+                assert interval is not None
+                assert interval.low - 1e-12 <= value <= interval.high + 1e-12
+                assert interval.width < 0.3
+                assert (interval.width > 1e-9) == (tag in out)

@@ -98,11 +98,14 @@ def test_a_model_that_people_bear_out_helps() -> None:
 
 def test_judged_runs_are_scored_by_people_alone() -> None:
     wrongly = kt.score_nuggets(told(*PEOPLE, *model(0.1)))
-    for one, other in zip(plain().scored, wrongly.scored, strict=True):
-        if one.run.tag not in OPEN:
-            assert (one.official, one.shares) == (other.official, other.shares)
-            assert other.intervals is not None
-            assert other.intervals.share.width == 0
+    for without_model, with_model in zip(plain().scored, wrongly.scored, strict=True):
+        if without_model.run.tag not in OPEN:
+            assert (without_model.official, without_model.shares) == (
+                with_model.official,
+                with_model.shares,
+            )
+            assert with_model.intervals is not None
+            assert with_model.intervals.share.width == 0
 
 
 def test_a_model_that_guesses_is_hardly_listened_to() -> None:
@@ -122,8 +125,8 @@ def test_a_model_that_says_the_opposite_is_turned_round() -> None:
 @pytest.mark.parametrize("beside", [0, 19])
 def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     judged = {id(row) for row in PEOPLE}
-    others = tuple(row for row in JUDGED.rows if id(row) not in judged)
-    labels = model(1.0, (*others, *PEOPLE[:beside]))
+    other_rows = tuple(row for row in JUDGED.rows if id(row) not in judged)
+    labels = model(1.0, (*other_rows, *PEOPLE[:beside]))
     done, before = kt.score_nuggets(told(*PEOPLE, *labels)), plain().predictions
     assert done.predictions is not None
     assert done.predictions.adjustment is not None

@@ -40,7 +40,7 @@ def test_nearness(
     order: int,
     data: st.DataObject,
 ) -> None:
-    sentences = [one for some in responses for one in some]
+    sentences = [one for response in responses for one in response]
     row = st.tuples(*[st.sampled_from([0.0, 0.5, 1.0]) for _ in nuggets])
     relevance = data.draw(st.lists(row, min_size=len(sentences), max_size=len(sentences)))
     first = data.draw(st.integers(0, len(responses)))
@@ -78,7 +78,7 @@ def test_any_number_of_nuggets(count: int) -> None:
     relevance = rng.random((5, count))
 
     def made(relevance: np.ndarray) -> np.ndarray:
-        sentences = ragged([some[0] for some in responses])
+        sentences = ragged([response[0] for response in responses])
         none = np.zeros(relevance.shape[1] + 1, dtype=np.int64)
         near = _kernel.nugget_nearness(
             *sentences, starts(responses), *ragged([]), none, relevance, 1, 5
@@ -90,8 +90,8 @@ def test_any_number_of_nuggets(count: int) -> None:
 
 
 def one_response(relevance: np.ndarray, order: int = 1) -> _kernel.NuggetNearness:
-    one, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
-    return _kernel.nugget_nearness(*ragged([[1]]), one, *ragged([]), none, relevance, order, 1)
+    bounds, none = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return _kernel.nugget_nearness(*ragged([[1]]), bounds, *ragged([]), none, relevance, order, 1)
 
 
 def test_shapes_are_checked() -> None:
@@ -109,12 +109,12 @@ def test_shapes_are_checked() -> None:
 @pytest.mark.parametrize("large", [1 << 21, -1, 2**31 - 1])
 def test_tokens_too_large_for_a_key_stand_alone(large: int) -> None:
     """Units of several would have the keys of others: 1, 0 that of 0, 2^21."""
-    one, both = np.array([0, 1], dtype=np.int64), np.array([0, 1, 2], dtype=np.int64)
+    first_bounds, both = np.array([0, 1], dtype=np.int64), np.array([0, 1, 2], dtype=np.int64)
 
     def near_(sentences: list[list[int]], texts: list[list[int]], order: int) -> np.ndarray:
         relevance = np.ones((2, 1))
         nearness = _kernel.nugget_nearness(
-            *ragged(sentences), both, *ragged(texts), one, relevance, order, 2
+            *ragged(sentences), both, *ragged(texts), first_bounds, relevance, order, 2
         )
         return nearness.table(2, None)
 
@@ -147,7 +147,7 @@ def test_some_nuggets_at_a_time_are_the_same() -> None:
     for question in Likeness(make_pool(key, runs))._questions:
         ((_, made),) = question.near.parts(5, 10**6)
         table, parts = made.table(5), list(question.near.parts(5, 1))
-        assert [some.start for some, _ in parts] == list(range(len(table)))
+        assert [nuggets.start for nuggets, _ in parts] == list(range(len(table)))
         tables = [part.table(5) for _, part in parts]
         assert np.concatenate(tables) == pytest.approx(table)
 
@@ -175,12 +175,12 @@ def test_regression_over_nearness_leaves_folds_and_open_cells_out() -> None:
     values, judged = rng.normal(size=(6, 3)), rng.random((6, 3)) < 0.7
     noise = np.where(judged, 0.5, likenesses._UNKNOWN)
     weighted, inside = likenesses._regress_each(K[:, :6, :6], values * judged, noise, fold[:6])
-    found = np.concatenate([inside, np.einsum("gij,jg->ig", K[:, 6:, :6], weighted)])
+    predicted = np.concatenate([inside, np.einsum("gij,jg->ig", K[:, 6:, :6], weighted)])
     for g in range(3):
         for i in range(8):
             used = [j for j in rows if judged[j, g] and fold[j] != fold[i]]
             M = np.linalg.inv(K[g][np.ix_(used, used)] + 0.5 * np.eye(len(used)))
-            assert found[i, g] == pytest.approx(K[g][i, used] @ M @ values[used, g], abs=1e-4)
+            assert predicted[i, g] == pytest.approx(K[g][i, used] @ M @ values[used, g], abs=1e-4)
 
 
 def test_who_was_not_judged_is_predicted_from_the_same_likeness() -> None:

@@ -129,8 +129,8 @@ def test_json_lines(tmp_path: Path, line: object, expected: str) -> None:
 
 def rag(**changes: object) -> str:
     nuggets = [{"text": "a", "importance": "vital", "assignment": "support"}]
-    found = {"qid": "q", "run_id": "A", "answer_text": "x", "nuggets": nuggets, **changes}
-    return json.dumps(found) + "\n"
+    record = {"qid": "q", "run_id": "A", "answer_text": "x", "nuggets": nuggets, **changes}
+    return json.dumps(record) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_contradictions_name_both_lines_and_the_most_favourable_counts(tmp_path:
     (tmp_path / "judged").write_text(judged)
     nuggets = kt.load_nuggets(tmp_path / "key", judgements=[tmp_path / "judged"])
     assert nuggets.judgements.values["q1", "1", "same words"] == 1
-    (told,) = remarks(nuggets)
-    assert told.replace(f"{tmp_path}/", "") == (
+    (note,) = remarks(nuggets)
+    assert note.replace(f"{tmp_path}/", "") == (
         "contradictory judgements, of which the highest counts: question q1, nugget 1: the same "
         "response was judged 1 (judged, line 3) and 0 (judged, line 2)"
     )

@@ -44,12 +44,12 @@ def compare(
     key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], how: Official
 ) -> NuggetChanges:
     scored = []
-    for tag, found in (("old", old), ("new", new)):
-        version = run(tag, {q: len(found[q]) for q in key.questions})
-        tables = {q: decided(found[q], len(key.questions[q].nuggets)) for q in key.questions}
+    for tag, decisions in (("old", old), ("new", new)):
+        version = run(tag, {q: len(decisions[q]) for q in key.questions})
+        tables = {q: decided(decisions[q], len(key.questions[q].nuggets)) for q in key.questions}
         shares = score_shares(version, key, tables)
         scored.append(ScoredRun(version, tables, how.score(version, key, tables), shares))
-    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
+    nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
     return NuggetChanges(NuggetScoring(nuggets, how, True, False, tuple(scored)), everything=True)
 
 
@@ -95,8 +95,8 @@ def test_changes_are_those_of_loops(
     expected = [(k, kinds.count((k, "vital")), kinds.count((k, "okay"))) for k in KINDS]
     assert list(changes.counts) == expected
     assert [row.change for row in changes.rows] == sorted((k for k, _ in kinds), key=KINDS.index)
-    few = replace(changes, everything=False).rows
-    assert few == tuple(row for row in changes.rows if row.change in ("gained", "lost"))
+    changed_rows = replace(changes, everything=False).rows
+    assert changed_rows == tuple(row for row in changes.rows if row.change in ("gained", "lost"))
     scored = [id for id, question in key.questions.items() if question.vital]
     assert list(changes.differences()) == scored
     assert [row.question for row in changes.questions if row.old is not None] == scored

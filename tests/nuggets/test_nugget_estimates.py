@@ -64,30 +64,32 @@ def with_model(nuggets: NuggetSet, without: Collection[tuple[str, str]] = ()) ->
         for id, (response,) in run.answers.items():
             for nugget in nuggets.key.questions[id].nuggets:
                 if nugget.id != "n0" or (tag, id) not in without:
-                    said = float(nugget.descriptions[0].split()[0] in response.text)
+                    label = float(nugget.descriptions[0].split()[0] in response.text)
                     rows.append(
-                        JudgedResponse(id, nugget.id, response.text, said, tag, "gpt", kind="model")
+                        JudgedResponse(
+                            id, nugget.id, response.text, label, tag, "gpt", kind="model"
+                        )
                     )
     judgements = nuggets.judgements
     return replace(nuggets, judgements=judgements.with_rows((*judgements.rows, *rows)))
 
 
 def values(nuggets: NuggetSet, dimension: str, judge: str) -> Floats:
-    (found,) = question_judges(question_scores(nuggets, dimension, HOW), [judge])
-    return found.values
+    (judge_values,) = question_judges(question_scores(nuggets, dimension, HOW), [judge])
+    return judge_values.values
 
 
 # ------------------------------------------------------------------------------ worked values
 
 
 def test_the_estimate_is_ppi_over_questions_by_hand() -> None:
-    nuggets, whole = a_set(), a_set(lambda row: True)
+    nuggets, fully_judged = a_set(), a_set(lambda row: True)
     estimate = kt.estimate(nuggets, "A", "words")
     at = [k for k, id in enumerate(nuggets.key.questions) if id in ODD]
     y = np.array(
         [
-            [row.A for row in score_shares(scored.run, whole.key, scored.decisions)]
-            for scored in kt.score_nuggets(whole, guess=False).scored
+            [row.A for row in score_shares(scored.run, fully_judged.key, scored.decisions)]
+            for scored in kt.score_nuggets(fully_judged, guess=False).scored
         ]
     )[:, at]
     f = values(nuggets, "A", "words")
@@ -112,12 +114,12 @@ def test_words_are_the_matches_of_pourpre_weighed_as_the_score_weighs_nuggets() 
     pourpre = Pourpre(weigh=IdfSource().of_words(nuggets.runs.values(), "porter"))
     okay = {"A": 1.0, "V": 0.0, "W": 0.5, "f": 0.0}
     for dimension, weight in okay.items():
-        found = values(nuggets, dimension, "words")
+        word_values = values(nuggets, dimension, "words")
         for k, run in enumerate(nuggets.runs.values()):
             for q, question in enumerate(nuggets.key.questions.values()):
                 match = pourpre.match(question, run.responses(question.id))
                 expected = np.average(match, weights=[1, 1, weight, weight])
-                assert found[k, q] == pytest.approx(expected)
+                assert word_values[k, q] == pytest.approx(expected)
 
 
 def test_a_model_has_the_score_by_its_labels() -> None:
@@ -138,9 +140,11 @@ def test_a_question_that_a_model_labelled_in_part_has_no_value_of_it() -> None:
     estimate = kt.estimate(part, "A")
     assert estimate.judges[0].missing == 2
     assert any("gpt has no value for 2 outputs" in note for note in estimate.notes)
-    whole, filled = (values(one, "A", "gpt") for one in (with_model(a_set()), part))
-    others = np.delete(whole[1], [0, 5]).mean()
-    assert filled[1, [0, 5]] == pytest.approx([others, others])
+    all_values, filled = (
+        values(labelled_set, "A", "gpt") for labelled_set in (with_model(a_set()), part)
+    )
+    mean_of_others = np.delete(all_values[1], [0, 5]).mean()
+    assert filled[1, [0, 5]] == pytest.approx([mean_of_others, mean_of_others])
     runs = [f"run{k}" for k in range(8)]
     most = with_model(a_set(), {(tag, f"q{q}") for tag in runs for q in range(13)})
     with pytest.raises(kt.InputError, match="'gpt' has no value for 104 of 192 outputs"):
@@ -156,11 +160,11 @@ def test_labels_of_models_are_no_judgements() -> None:
 @pytest.mark.parametrize("judge", ["words", "calibrated", "paper:n=1,stem=porter"])
 @pytest.mark.parametrize("dimension", ["f", "A", "V", "W"])
 def test_values_of_judges_do_not_depend_on_judgements(judge: str, dimension: str) -> None:
-    some, nuggets = a_set(), a_set(lambda row: row.value > 0)
-    found = values(some, dimension, judge)
-    assert found.tolist() == values(nuggets, dimension, judge).tolist()
-    assert found.shape == (8, 24)
-    assert 0 <= found.min() < found.max() <= 1
+    judged_set, nuggets = a_set(), a_set(lambda row: row.value > 0)
+    judge_values = values(judged_set, dimension, judge)
+    assert judge_values.tolist() == values(nuggets, dimension, judge).tolist()
+    assert judge_values.shape == (8, 24)
+    assert 0 <= judge_values.min() < judge_values.max() <= 1
 
 
 # ---------------------------------------------------------------------------- what is judged
@@ -183,7 +187,7 @@ def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
 def test_a_question_without_a_response_is_judged_where_others_are() -> None:
     nuggets = a_set()
     silent = nuggets.runs["run3"]
-    left = {q: some for q, some in silent.answers.items() if q not in ("q0", "q1")}
+    left = {q: answer for q, answer in silent.answers.items() if q not in ("q0", "q1")}
     runs = {**nuggets.runs, "run3": replace(silent, answers=MappingProxyType(left))}
     scores = question_scores(replace(nuggets, runs=MappingProxyType(runs)), "A", HOW)
     assert math.isnan(scores.values[3, 0])  # nobody was judged on q0
@@ -236,15 +240,15 @@ def test_runs_judged_on_the_same_questions_are_estimated() -> None:
     estimate = kt.estimate(a_set(), "A")
     assert {row.form for row in estimate.rows} <= {"student", "bounded"}
     assert sum("Nuggeteer's intervals are not used" in note for note in estimate.notes) == 1
-    whole = kt.estimate(a_set(lambda row: True), "A")
-    assert not any("Nuggeteer" in note for note in whole.notes)
-    assert all(row.low == row.high == row.estimate for row in whole.rows)
+    full_estimate = kt.estimate(a_set(lambda row: True), "A")
+    assert not any("Nuggeteer" in note for note in full_estimate.notes)
+    assert all(row.low == row.high == row.estimate for row in full_estimate.rows)
 
 
 def test_scores_warn_of_questions_that_nobody_judged() -> None:
-    (told,) = [note for note in kt.score_nuggets(a_set()).notes if note.startswith("Warning:")]
-    assert told.startswith("Warning: nobody judged any run on 12 of 24 questions. ")
-    assert "Use karat estimate" in told
+    (warning,) = [note for note in kt.score_nuggets(a_set()).notes if note.startswith("Warning:")]
+    assert warning.startswith("Warning: nobody judged any run on 12 of 24 questions. ")
+    assert "Use karat estimate" in warning
 
 
 @pytest.mark.parametrize(
@@ -297,9 +301,9 @@ def test_runs_that_only_judgements_quote_are_other_runs_too() -> None:
     assert (row.system, row.form, estimate.judges) == ("run2", "nuggeteer", ())
     assert "judges=," in estimate.signature
     four = ("run0", "run1", "run4", "run6")
-    few = a_set(lambda row: row.run in four, questions=12).select("run2")
+    four_judged = a_set(lambda row: row.run in four, questions=12).select("run2")
     with pytest.raises(kt.InputError, match="no system has 10 labelled questions"):
-        kt.estimate(few, "A")
+        kt.estimate(four_judged, "A")
 
 
 def test_nuggeteer_has_no_intervals_of_v() -> None:
@@ -377,8 +381,10 @@ def test_a_plan_draws_questions_and_is_read_back() -> None:
     assert len(estimate.planned) == 4
     assert not {planned.unit for planned in estimate.planned} & ODD
     assert {draw.round for draw in estimate.draws} == {1, 2}
-    asked = ODD | {planned.unit for planned in estimate.planned}
-    more = kt.estimate(a_set(lambda row: row.question in asked), "A", draws=estimate.draws)
+    drawn_questions = ODD | {planned.unit for planned in estimate.planned}
+    more = kt.estimate(
+        a_set(lambda row: row.question in drawn_questions), "A", draws=estimate.draws
+    )
     assert {row.labels for row in more.rows} == {16}
     assert not any("taken as drawn at random" in note for note in more.notes)
     with pytest.raises(kt.InputError, match="12 questions are neither labelled nor drawn yet"):
@@ -398,15 +404,15 @@ def test_questions_chosen_on_purpose_say_nothing_of_others() -> None:
 def test_a_plan_is_written_judged_and_read_back(tmp_path: Path, output: Callable[..., str]) -> None:
     before, after, plan = (str(tmp_path / name) for name in ("a.jsonl", "b.jsonl", "draws.tsv"))
     kt.save_nuggets(a_set(), before)
-    asked = "-d", "A", "-f", "json"
-    output("estimate", before, *asked, "--next", "4", "--plan", plan)
+    options = "-d", "A", "-f", "json"
+    output("estimate", before, *options, "--next", "4", "--plan", plan)
     lines = [line.split("\t") for line in Path(plan).read_text("utf-8").splitlines()[1:]]
     planned = {unit for unit, *_, round in lines if round == "2"}
     assert {of for _, of, *_ in lines} == {"group"}
     assert len(planned) == 4
     judged = a_set(lambda row: row.question in ODD | planned)
     kt.save_nuggets(judged, after)
-    report = json.loads(output("estimate", after, *asked, "--draws", plan))
+    report = json.loads(output("estimate", after, *options, "--draws", plan))
     draws = [kt.Draw(q, float(p), reason, int(n), of) for q, of, p, reason, n in lines]
     expected = kt.estimate(judged, "A", draws=draws)
     assert [row["estimate"] for row in report["rows"]] == [row.estimate for row in expected.ranked]
@@ -460,12 +466,12 @@ def test_wrong_settings_are_told(given: dict[str, Any], told: str) -> None:
 
 
 def test_sets_with_too_little_are_refused() -> None:
-    some = {f"q{q}" for q in range(9)}
+    nine_questions = {f"q{q}" for q in range(9)}
     with pytest.raises(kt.InputError, match=r"10 labelled questions for 'f' \(the most is 9\)"):
-        kt.estimate(a_set(lambda row: row.question in some))
+        kt.estimate(a_set(lambda row: row.question in nine_questions))
     with pytest.raises(kt.InputError, match="world comes without runs"):
         kt.estimate(replace(a_set(), runs=MappingProxyType({})))
-    nuggets = a_set(lambda row: row.question in (some if row.run == "run1" else ODD))
+    nuggets = a_set(lambda row: row.question in (nine_questions if row.run == "run1" else ODD))
     with pytest.raises(kt.InputError, match="baseline 'run1' has fewer than 10 labels"):
         kt.estimate(nuggets, "V", baseline="run1")
 
@@ -493,11 +499,11 @@ def test_rag24_from_ten_of_its_questions(rag24: NuggetSet) -> None:
 def test_a_small_set_by_hand() -> None:
     """12 questions of one vital nugget: the score is 1 or 0, and words see it but for one."""
     key = make_key(Question(f"q{k}", (Nugget("n", (f"fact{k}",)),)) for k in range(12))
-    said = [(f"q{k}", Response(f"fact{k}" if k % 2 else f"other{k}")) for k in range(12)]
-    run = make_run("mine", said)
+    answers = [(f"q{k}", Response(f"fact{k}" if k % 2 else f"other{k}")) for k in range(12)]
+    run = make_run("mine", answers)
     rows = [
-        JudgedResponse(id, "n", one.text, float("fact" in one.text), "mine")
-        for id, one in said[:10]
+        JudgedResponse(id, "n", response.text, float("fact" in response.text), "mine")
+        for id, response in answers[:10]
     ]
     nuggets = NuggetSet("small", key, {"mine": run}, Judgements(tuple(rows)))
     found: QuestionScores = question_scores(nuggets, "A", HOW)

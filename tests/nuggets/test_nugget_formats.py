@@ -223,13 +223,13 @@ def units(tmp_path: Path) -> Path:
 
 
 def test_files_of_units_are_runs_and_judgements(units: Path) -> None:
-    whole = kt.load_nuggets(units)
+    folder = kt.load_nuggets(units)
     runs = [units / "summaries" / f"{name}.summary" for name in "AB"]
     nuggets = kt.load_nuggets(units, runs)
-    assert (nuggets.runs, nuggets.judgements.rows) == (whole.runs, whole.judgements.rows)
+    assert (nuggets.runs, nuggets.judgements.rows) == (folder.runs, folder.judgements.rows)
     nuggets = kt.load_nuggets(units, runs[1:], [units / "labels" / "A.label"])
     assert list(nuggets.runs) == ["B"]
-    assert nuggets.judgements.rows == whole.judgements.rows
+    assert nuggets.judgements.rows == folder.judgements.rows
 
 
 def test_summaries_of_another_place_follow_the_key(units: Path) -> None:
@@ -272,10 +272,14 @@ def nugget_sets(draw: st.DrawFn, one_response: bool = False) -> NuggetSet:
     questions = []
     for id in draw(st.lists(ids, min_size=1, max_size=3, unique=True)):
         names = draw(st.lists(ids, min_size=1, max_size=3, unique=True))
-        some = st.lists(described, min_size=1, max_size=2).map(tuple)
+        descriptions = st.lists(described, min_size=1, max_size=2).map(tuple)
         votes = st.none() | st.integers(0, 9)
-        made = [Nugget(name, draw(some), draw(st.booleans()), draw(votes)) for name in names]
-        questions.append(Question(id, tuple(made), draw(texts.filter(lambda t: t == t.strip()))))
+        drawn_nuggets = [
+            Nugget(name, draw(descriptions), draw(st.booleans()), draw(votes)) for name in names
+        ]
+        questions.append(
+            Question(id, tuple(drawn_nuggets), draw(texts.filter(lambda t: t == t.strip())))
+        )
     runs = {}
     for tag in draw(st.lists(ids, max_size=3, unique_by=str.lower)):
         rows: list[tuple[str, Response]] = []
@@ -342,8 +346,8 @@ def test_trec_keeps_all_but_line_ends(nuggets: NuggetSet) -> None:
     assert set(again.runs) == set(nuggets.runs)
     for tag, run in nuggets.runs.items():
         for id, responses in run.answers.items():
-            expected = [squeezed(some.text) for some in responses]
-            assert [some.text for some in again.runs[tag].responses(id)] == expected
+            expected = [squeezed(response.text) for response in responses]
+            assert [response.text for response in again.runs[tag].responses(id)] == expected
     # all that counts: the known values of responses that were judged at all
     assert again.judgements.values == nuggets.judgements.values
 
@@ -368,9 +372,9 @@ def test_several_responses_become_one_answer_with_the_best_labels(tmp_path: Path
 
 def test_units_of_rag_and_back(tmp_path: Path) -> None:
     judged = [JudgedResponse("q", "1", "a b", 0.5, "A"), JudgedResponse("q", "2", "a b", 0, "A")]
-    asked = Question("q", (Nugget("1", ("u",)), Nugget("2", ("w",), vital=False)))
+    question = Question("q", (Nugget("1", ("u",)), Nugget("2", ("w",), vital=False)))
     run = make_run("A", [("q", Response("a b"))])
-    given_set = NuggetSet("x", make_key([asked]), {"A": run}, Judgements(tuple(judged)))
+    given_set = NuggetSet("x", make_key([question]), {"A": run}, Judgements(tuple(judged)))
     kt.save_nuggets(given_set, tmp_path / "u", "units")
     again = kt.load_nuggets(tmp_path / "u")
     assert again.runs == given_set.runs
@@ -391,8 +395,8 @@ def test_nothing_is_overwritten(tmp_path: Path, format: str) -> None:
 
 
 def test_ids_that_a_format_cannot_hold(tmp_path: Path) -> None:
-    asked = Question("q one", (Nugget("1", ("u",)),))
-    given_set = NuggetSet("x", make_key([asked]))
+    question = Question("q one", (Nugget("1", ("u",)),))
+    given_set = NuggetSet("x", make_key([question]))
     with pytest.raises(kt.OutputError, match="'q one' has white space"):
         kt.save_nuggets(given_set, tmp_path / "x", "trec")
     assert os.listdir(tmp_path) == []

@@ -54,10 +54,12 @@ def test_shares_are_the_human_scores_of_the_evaluation_set(
     corrected = 0
     human = {(row.system, row.segment, row.dimension): row.value for row in humans.judgements}
     for tag, run in rag24.runs.items():
-        given = rag24.key, rag24.judgements
-        best = score_shares(run, rag24.key, decide_run(run, *given))
+        key_and_judgements = rag24.key, rag24.judgements
+        best = score_shares(run, rag24.key, decide_run(run, *key_and_judgements))
         for row, high in zip(
-            score_shares(run, rag24.key, decide_run(run, *given, run_tag=tag)), best, strict=True
+            score_shares(run, rag24.key, decide_run(run, *key_and_judgements, run_tag=tag)),
+            best,
+            strict=True,
         ):
             texts = [responses.text for responses in run.responses(row.question)]
             if not texts:
@@ -77,11 +79,11 @@ def test_shares_are_the_human_scores_of_the_evaluation_set(
 def test_coverage_is_that_of_the_evaluation_set(realsumm: NuggetSet, karat_data: Path) -> None:
     humans = kt.load_evalset(karat_data / "nuggets-realsumm").judgements
     human = {(row.system, row.segment): row.value for row in humans}
-    mine = {key: [0.0, 0.0] for key in human}
+    sums = {key: [0.0, 0.0] for key in human}
     for row in realsumm.judgements.rows:
-        mine[row.run, row.question][0] += row.value
-        mine[row.run, row.question][1] += 1
-    assert {key: got / of for key, (got, of) in mine.items()} == pytest.approx(human)
+        sums[row.run, row.question][0] += row.value
+        sums[row.run, row.question][1] += 1
+    assert {key: got / of for key, (got, of) in sums.items()} == pytest.approx(human)
 
 
 def test_through_trec_and_units(realsumm: NuggetSet, tmp_path: Path) -> None:
@@ -126,9 +128,9 @@ def test_both_forms_of_informativeness(
     for nuggets, expected in zip((rag24, realsumm), f, strict=True):
         pool, labels = judged_pool(nuggets)
         cells = FoldedCells(pool, labels, folds(pool, "system"))
-        found = trial(cells, Paper(informativeness=informativeness))
-        assert found.agreement.f == pytest.approx(expected, abs=0.0005)
-        assert (found.threshold < 0) == (informativeness == "responses")
+        tried = trial(cells, Paper(informativeness=informativeness))
+        assert tried.agreement.f == pytest.approx(expected, abs=0.0005)
+        assert (tried.threshold < 0) == (informativeness == "responses")
 
 
 def test_the_built_in_threshold_is_near_the_best_of_both_sets(

@@ -25,21 +25,21 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     assert by_nugget.carried is not None
     stats = evaluated.tuning.stats(by_nugget.carried.astype(float), kt.Official())
     scores = average_f(stats, kt.Official().beta).micro
-    told = np.array([row.official for row in official])
+    official_f = np.array([row.official for row in official])
     table = {
         (row.item, row.measure): (row.paper, row.ours)
         for row in reproduction.rows
         if row.where == "section 4.4"
     }
     item = "Nuggeteer, a threshold for each nugget"
-    assert table[item, "Kendall's tau"] == (0.837, tau_b(told, scores))
-    assert table[item, "RMSE"] == (0.037, rmse(told, scores))
+    assert table[item, "Kendall's tau"] == (0.837, tau_b(official_f, scores))
+    assert table[item, "RMSE"] == (0.037, rmse(official_f, scores))
     (row,) = [row for row in reproduction.rows if row.where == "Figure 5"]
-    drawn = paper_runs(evaluated.tuning, official, kt.Official())
-    assert row.detail == f"0 of 4 runs; thresholds by {drawn.model}"
+    figure_5 = paper_runs(evaluated.tuning, official, kt.Official())
+    assert row.detail == f"0 of 4 runs; thresholds by {figure_5.model}"
     # the paper's classifier, not the calibrated one
-    assert [model.guessed for model in drawn.runs] != [model.guessed for model in official]
-    assert [model.official for model in drawn.runs] == [model.official for model in official]
+    assert [model.guessed for model in figure_5.runs] != [model.guessed for model in official]
+    assert [model.official for model in figure_5.runs] == [model.official for model in official]
 
 
 @pytest.mark.parametrize(

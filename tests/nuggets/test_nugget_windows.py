@@ -66,11 +66,13 @@ def test_windows(
     for some, group in zip(responses, texts, strict=True):
         for response in some:
             for t, text in enumerate(group, first):
-                mine = weights[bounds[t] : bounds[t + 1]]
+                text_weights = weights[bounds[t] : bounds[t + 1]]
                 shares = [
-                    share(response, text, mine, k, w) for w in windows[t] for k in range(KINDS)
+                    share(response, text, text_weights, k, w)
+                    for w in windows[t]
+                    for k in range(KINDS)
                 ]
-                run, miss = longest_run(response, text), heaviest_miss(response, text, mine)
+                run, miss = longest_run(response, text), heaviest_miss(response, text, text_weights)
                 expected.append([*shares, run, miss])
         first += len(group)
     assert columns.shape == (len(expected), KINDS * SIZES + 2)
@@ -118,8 +120,8 @@ def test_sentences(
     for some, texts in given_:
         for response in some:
             for t, text in enumerate(texts, first):
-                mine = weights[bounds[t] : bounds[t + 1]]
-                expected.append(best_sentences(response, text, mine, KINDS, together))
+                text_weights = weights[bounds[t] : bounds[t + 1]]
+                expected.append(best_sentences(response, text, text_weights, KINDS, together))
         first += len(texts)
     assert columns.shape == (len(expected), KINDS + 2)
     assert columns.ravel().tolist() == pytest.approx(np.ravel(expected).tolist())
@@ -143,7 +145,9 @@ def test_characters(given_: list[tuple[list[list[int]], list[list[int]]]]) -> No
         starts(texts),
         None,
     )
-    expected = [characters(r, text) for some, group in given_ for r in some for text in group]
+    expected = [
+        characters(r, text) for response, group in given_ for r in response for text in group
+    ]
     assert columns.tolist() == [list(pair) for pair in expected]
 
 

@@ -79,10 +79,10 @@ def test_without_judgements_the_built_in_model_serves() -> None:
     predictions = predict_support(nugget_set(RUNS, ()))
     assert (predictions.learned, predictions.errors(HOW)) == (0, RunErrors())
     yes = [row for row in JUDGED.rows if row.value > 0]
-    said = {(row.run, row.question, row.nugget) for row in yes}
+    carried_pairs = {(row.run, row.question, row.nugget) for row in yes}
     hits = [
         bool(predictions.guess(run.tag)(question, run.responses(q))[0, j])
-        == ((run.tag, q, nugget.id) in said)
+        == ((run.tag, q, nugget.id) in carried_pairs)
         for run in RUNS
         for q, question in KEY.questions.items()
         for j, nugget in enumerate(question.nuggets)
@@ -194,10 +194,10 @@ def test_identical_responses_are_known_and_guessed_alike() -> None:
 
 
 def test_the_interval_closes_as_more_is_judged() -> None:
-    mine = [row for row in JUDGED.rows if row.run == "run2"]
+    run_rows = [row for row in JUDGED.rows if row.run == "run2"]
     widths = []
     for share in (0.0, 0.25, 0.5, 1.0):
-        rows = [*without("run2"), *mine[: int(share * len(mine))]]
+        rows = [*without("run2"), *run_rows[: int(share * len(run_rows))]]
         ends = interval(nugget_set(RUNS, rows), "run2")
         widths.append(ends.width)
     assert widths == sorted(widths, reverse=True)
@@ -220,7 +220,7 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
 
 
 def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
-    half = Run("half", {q: some for q, some in RUNS[0].answers.items() if q < "q4"})
+    half = Run("half", {q: answer for q, answer in RUNS[0].answers.items() if q < "q4"})
     nuggets = nugget_set([*RUNS[1:], half], without("run0"))
     predictions = predict_support(nuggets)
     decisions = decided(predictions, nuggets, "half")
@@ -239,7 +239,7 @@ def test_a_run_without_responses_has_no_interval() -> None:
     predictions = predict_support(nuggets)
     decisions = decided(predictions, nuggets, "empty")
     assert predictions.intervals(empty, decisions, Official()) is None
-    assert all(some.values.shape == (0, 4) for some in decisions.values())
+    assert all(answer.values.shape == (0, 4) for answer in decisions.values())
 
 
 def test_intervals_do_not_turn_round_at_the_edge() -> None:
@@ -271,9 +271,9 @@ def test_an_unfinished_log_says_nothing_of_what_was_not_asked() -> None:
 
 @pytest.mark.parametrize("tag", ["BEST_cot_gpt3.5", "iiia_standard_p1_straight_ag"])
 def test_a_real_run_held_out(karat_data: Path, tag: str) -> None:
-    whole = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
-    nuggets = whole.select(tag, *[other for other in whole.runs if other != tag][:8])
-    rows = [row for row in whole.judgements.rows if row.run in nuggets.runs and row.run != tag]
+    rag24 = kt.load_nuggets(karat_data / "nuggets-rag24" / "nugget_assignment.20241108.jl")
+    nuggets = rag24.select(tag, *[other for other in rag24.runs if other != tag][:8])
+    rows = [row for row in rag24.judgements.rows if row.run in nuggets.runs and row.run != tag]
     ends = interval(replace(nuggets, judgements=Judgements(tuple(rows))), tag)
-    assert ends.low <= official(whole.runs[tag], whole.key, whole.judgements) <= ends.high
+    assert ends.low <= official(rag24.runs[tag], rag24.key, rag24.judgements) <= ends.high
     assert 0.02 < ends.width < 0.3

@@ -154,9 +154,9 @@ def test_cells_are_decided_without_their_fold(
     guesses = classifier.guess(pool, labels, fold)
     for k in np.unique(fold):
         is_selected = fold == k
-        known = np.where(is_selected, np.nan, labels)
-        scores = classifier.scores(pool, known, fold)
-        alone = classifier.fit(pool, scores, known)
+        training_labels = np.where(is_selected, np.nan, labels)
+        scores = classifier.scores(pool, training_labels, fold)
+        alone = classifier.fit(pool, scores, training_labels)
         assert (guesses.carried[is_selected] == alone.carried(pool, scores)[is_selected]).all()
         flipped = classifier.guess(pool, np.where(is_selected, 1 - labels, labels), fold)
         assert (flipped.carried[is_selected] == guesses.carried[is_selected]).all()
@@ -293,11 +293,11 @@ def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
     trials = try_models(FoldedCells(pool, labels, folds(pool, by)), by, Paper(1))
     scores = Paper(1).scores(pool, labels, folds(pool, by))
-    assert [one.model for one in trials] == compare_models(pool, scores, labels)
+    assert [trial.model for trial in trials] == compare_models(pool, scores, labels)
     assert trials[0].agreement is None
-    tried = [one for one in trials if one.agreement is not None]
-    assert [one.model.name for one in tried] == list(NOISY if by == "system" else NOISY[:1])
-    assert all(one.agreement is not None and one.agreement.f > 0.5 for one in tried)
+    tried = [trial for trial in trials if trial.agreement is not None]
+    assert [trial.model.name for trial in tried] == list(NOISY if by == "system" else NOISY[:1])
+    assert all(trial.agreement is not None and trial.agreement.f > 0.5 for trial in tried)
 
 
 def test_all_in_one_call() -> None:
@@ -362,8 +362,8 @@ def test_thresholds_need_judgements_or_a_number() -> None:
 
 
 def test_one_judged_run_tells_thresholds_but_no_intervals() -> None:
-    one = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
-    predictions = predict_support(one, classifier=Paper())
+    one_judged_run = replace(SET, judgements=JUDGED.without([run.tag for run in RUNS[1:]]))
+    predictions = predict_support(one_judged_run, classifier=Paper())
     assert predictions.measured_errors is None
     run = SET.runs["run5"]
     assert (
@@ -422,10 +422,10 @@ def test_a_program_ends_quietly() -> None:
 
 
 def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
 
     def counted(*given: object) -> list[ThresholdModel]:
-        asked.append(given)
+        calls.append(given)
         return compare_models(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr("karat.nuggets.prediction.paper.compare_models", counted)
@@ -433,6 +433,6 @@ def test_models_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.zeros(len(labels), dtype=np.int64)
     guesses = Paper(1).guess(pool, labels, values)
     assert guesses.thresholds.model == likeliest_model(guesses.models)
-    assert len(asked) == 1
+    assert len(calls) == 1
     Paper(1).guess(pool, labels, folds(pool, "system"))
-    assert len(asked) == 1 + 1 + 4  # all cells, and each fold without itself
+    assert len(calls) == 1 + 1 + 4  # all cells, and each fold without itself

@@ -48,9 +48,9 @@ def test_a_match_is_the_best_of_single_responses() -> None:
 
 
 def test_stems_are_what_is_compared() -> None:
-    key, given = asked("designed reactors"), responses("a design for a reactor")
-    assert Pourpre().match(key, given).tolist() == [1]
-    assert Pourpre(stem="none").match(key, given).tolist() == [0]
+    key, answer = asked("designed reactors"), responses("a design for a reactor")
+    assert Pourpre().match(key, answer).tolist() == [1]
+    assert Pourpre(stem="none").match(key, answer).tolist() == [0]
 
 
 def test_the_best_description_counts() -> None:
@@ -59,9 +59,9 @@ def test_the_best_description_counts() -> None:
 
 
 def test_punctuation_and_case_do_not_count_and_stop_words_only_if_wanted() -> None:
-    key, given = asked("The bomb, an 'evil' thing!"), responses("EVIL (bomb)")
-    assert Pourpre().match(key, given).tolist() == near([2 / 5])
-    assert Pourpre(stop="en").match(key, given).tolist() == near([2 / 3])
+    key, answer = asked("The bomb, an 'evil' thing!"), responses("EVIL (bomb)")
+    assert Pourpre().match(key, answer).tolist() == near([2 / 5])
+    assert Pourpre(stop="en").match(key, answer).tolist() == near([2 / 3])
 
 
 def test_a_description_of_stop_words_matches_nothing() -> None:
@@ -135,14 +135,14 @@ def test_scores_are_those_of_plain_loops(
 ) -> None:
     vital = [i % 2 == 0 for i in range(len(nuggets))]
     key = asked(*nuggets, vital=vital)
-    how = Pourpre(beta=beta)
-    run = make_run("A", [("q", some) for some in responses(*given_texts)])
-    match = how.match(key, run.responses("q")).tolist()
+    pourpre = Pourpre(beta=beta)
+    run = make_run("A", [("q", response) for response in responses(*given_texts)])
+    match = pourpre.match(key, run.responses("q")).tolist()
     size = answer_length(run.responses("q"))
     allowed = 100 * sum(x > 0 for x in match)
     expected = nugget_loops.f_beta(match, [float(v) for v in vital], allowed, size, beta)
     assert expected is not None
-    assert how.score(run, make_key([key])).micro == near(expected, nan_ok=True)
+    assert pourpre.score(run, make_key([key])).micro == near(expected, nan_ok=True)
 
 
 # ---------------------------------------------------------------------------------------- idf
@@ -194,8 +194,8 @@ def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
 def test_common_words_weigh_less_in_pourpre() -> None:
     demo = kt.load_nuggets("demo-nuggets")
     weigh = pooled_idf(demo.runs.values(), "porter")
-    key, given = asked("the lens"), responses("the lamp")
-    assert Pourpre(weigh=weigh).match(key, given)[0] < Pourpre().match(key, given)[0] == 0.5
+    key, answer = asked("the lens"), responses("the lamp")
+    assert Pourpre(weigh=weigh).match(key, answer)[0] < Pourpre().match(key, answer)[0] == 0.5
 
 
 # -------------------------------------------------------------------------------------- ROUGE

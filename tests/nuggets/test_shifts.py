@@ -134,14 +134,16 @@ def test_intervals_are_scores_of_shifted_guesses(general: bool) -> None:
     decisions = decide_run(run, key, Judgements(()), predictions.guess(run.tag))
     ends = predictions.intervals(run, decisions, HOW, general=general)
     assert ends is not None
-    for one, whole in zip(ends, ends_in_loops(predictions, run), strict=True):
-        assert one is not None
-        assert one.score == pytest.approx(whole[1], abs=1e-9)
+    for interval, expected_ends in zip(ends, ends_in_loops(predictions, run), strict=True):
+        assert interval is not None
+        assert interval.score == pytest.approx(expected_ends[1], abs=1e-9)
         if general:
-            assert one.low <= whole[0] + 1e-9
-            assert one.high >= whole[2] - 1e-9
+            assert interval.low <= expected_ends[0] + 1e-9
+            assert interval.high >= expected_ends[2] - 1e-9
         else:
-            assert (one.low, one.high) == pytest.approx((whole[0], whole[2]), abs=1e-6)
+            assert (interval.low, interval.high) == pytest.approx(
+                (expected_ends[0], expected_ends[2]), abs=1e-6
+            )
 
 
 def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, float]]:
@@ -149,16 +151,16 @@ def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, floa
     answers = [
         found.pool.answer(found.probabilities, run.tag, q.id).tolist() for q in found.pool.questions
     ]
-    shown = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
-    asked = [
+    decided_answers = [[[float(p > 0.5) for p in row] for row in answer] for answer in answers]
+    loop_questions = [
         scores.Question(nugget_weights(q, "vital").tolist(), [answer_length(run.responses(q.id))])
         for q in found.pool.questions
     ]
 
     def values(some: list[scores.Answer]) -> list[float]:
-        fs = [scores.f(a, q, 0, 3.0) for a, q in zip(some, asked, strict=True)]
+        fs = [scores.f(a, q, 0, 3.0) for a, q in zip(some, loop_questions, strict=True)]
         macro = math.fsum(f for f in fs if f is not None) / len(fs)
-        micro = scores.f_micro(dict(enumerate(some)), asked, 0, 3.0)
+        micro = scores.f_micro(dict(enumerate(some)), loop_questions, 0, 3.0)
         return [math.fsum(map(scores.share, some)) / len(some), macro, micro]
 
     Q, R, D, questions, runs = PRIOR_SPREAD
@@ -174,8 +176,8 @@ def ends_in_loops(found: Predictions, run: Run) -> list[tuple[float, float, floa
         low, middle, high = (
             values([loops.shifted(a, d) for a in answers])[k] for d in (-far, 0.0, far)
         )
-        seen = values(shown)[k]
-        expected.append((min(low, seen), middle, max(high, seen)))
+        decided_score = values(decided_answers)[k]
+        expected.append((min(low, decided_score), middle, max(high, decided_score)))
     return expected
 
 
@@ -208,16 +210,18 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
         open_ = {
             q: AnswerDecisions(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()
         }
-        told = run_answers(questions, run, sure, HOW, guessed)[1]
-        share, f = float(told.share.mean()), float(told.official.f(3.0).mean())
+        true_answers = run_answers(questions, run, sure, HOW, guessed)[1]
+        share, f = float(true_answers.share.mean()), float(true_answers.official.f(3.0).mean())
         ends = predictions.intervals(run, open_, HOW)
         assert ends is not None
         shift = SetShift(0.0, 0.0)  # as if the base rate were the classifier's
         nothing = {q: np.zeros(x.shape, bool) for q, x in guessed.items()}
-        some = PredictedRun(questions, run, open_, HOW, guessed, nothing)
-        alone = shifted_intervals(some, shift, PRIOR_SPREAD, general=False).share
+        predicted_run = PredictedRun(questions, run, open_, HOW, guessed, nothing)
+        alone = shifted_intervals(predicted_run, shift, PRIOR_SPREAD, general=False).share
         trials = [(ends.share, share), (ends.macro, f), (alone, share)]
-        held.append([one is not None and one.low <= x <= one.high for one, x in trials])
+        held.append(
+            [interval is not None and interval.low <= x <= interval.high for interval, x in trials]
+        )
     coverage = np.mean(held, axis=0)
     assert 0.93 <= coverage[:2].min() <= coverage[:2].max() < 1
     assert coverage[2] < 0.9
@@ -264,10 +268,10 @@ def test_the_base_rate_is_learned() -> None:
 
 def test_what_was_judged_does_not_shift() -> None:
     rows = tuple(row for row in JUDGED.rows if row.run == "run0")
-    own = intervals(rows)
-    assert own.share.width == 0
-    assert own.macro is not None
-    assert own.macro.width == 0
+    judged_intervals = intervals(rows)
+    assert judged_intervals.share.width == 0
+    assert judged_intervals.macro is not None
+    assert judged_intervals.macro.width == 0
     nameless = intervals(tuple(row._replace(run="") for row in rows))
     assert nameless.share.width == 0
     twin = replace(RUNS[0], tag="twin")
@@ -289,10 +293,10 @@ def test_f_needs_weights() -> None:
 
 def test_the_narrower_of_two() -> None:
     wide, narrow = ScoreInterval(0.5, 0.2, 0.8), ScoreInterval(0.4, 0.3, 0.5)
-    some, others = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
-    assert RunErrors().narrower(some, others) == (narrow, narrow, wide)
+    first, second = RunIntervals(wide, narrow, None), RunIntervals(narrow, wide, wide)
+    assert RunErrors().narrower(first, second) == (narrow, narrow, wide)
     sure = ScoreErrors(0.0, 0.1, 0.1, FEWEST_RUNS)
-    assert RunErrors(sure, None, None).narrower(some, others) == (wide, narrow, wide)
+    assert RunErrors(sure, None, None).narrower(first, second) == (wide, narrow, wide)
 
 
 @pytest.mark.parametrize(
@@ -307,8 +311,8 @@ def test_the_narrower_of_two() -> None:
 def test_the_report_says_what_intervals_allow_for(amount: tuple[int, int], said: str) -> None:
     done = kt.score_nuggets(nugget_set(judged(*amount)), HOW)
     assert done.predictions is not None
-    (told,) = done.about_guesses
-    assert said in told
+    (note,) = done.about_guesses
+    assert said in note
 
 
 def test_ends_of_the_parts() -> None:
@@ -318,14 +322,14 @@ def test_ends_of_the_parts() -> None:
     half = AnswerDecisions(np.array([[1.0, np.nan]]), np.array([[True, False]]))
     chances = {q.id: np.array([[0.3, 0.3]]) for q in questions}
     decided = {questions[0].id: decisions, questions[1].id: half}
-    own = {q.id: np.ones((1, 2), bool) for q in questions}
-    guessed = PredictedRun(questions, RUNS[0], decided, HOW, chances, own)
+    judged_in_run = {q.id: np.ones((1, 2), bool) for q in questions}
+    guessed = PredictedRun(questions, RUNS[0], decided, HOW, chances, judged_in_run)
     assert guessed.guessed(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = reach(shift, PRIOR_SPREAD, 0.5, 0.21)
-    found, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)
+    share, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)
     expected = [(2 + float(sigmoid(logit(np.array(0.3)) + d))) / 4 for d in (0.0, -far, far)]
-    assert found == pytest.approx(expected)
+    assert share == pytest.approx(expected)
     assert macro is not None
     assert micro is not None
     assert macro.low < macro.score < macro.high

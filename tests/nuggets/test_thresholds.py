@@ -30,8 +30,8 @@ def pool_of(questions: int, nuggets: int, responses: int) -> Pool:
         Question(str(q), tuple(Nugget(str(g), ("x",)) for g in range(nuggets)))
         for q in range(questions)
     )
-    said = [(str(q), Response(f"r{k}")) for q in range(questions) for k in range(responses)]
-    return make_pool(key, [make_run("run", said)])
+    answers = [(str(q), Response(f"r{k}")) for q in range(questions) for k in range(responses)]
+    return make_pool(key, [make_run("run", answers)])
 
 
 def likelihood(scores: np.ndarray, yes: np.ndarray, t: float, fp: float, fn: float) -> float:
@@ -65,16 +65,16 @@ def test_marginal_likelihoods(cells: list[tuple[int, bool]]) -> None:
     pool = pool_of(2, 2, 2)
     scores = np.array([float(s) for s, _ in cells])
     yes = np.array([y for _, y in cells])
-    found = {m.name: m.log10 for m in compare_models(pool, scores, yes.astype(float))}
+    likelihoods = {m.name: m.log10 for m in compare_models(pool, scores, yes.astype(float))}
     for name in ("global", "question", "nugget"):
-        assert found[name] == pytest.approx(
+        assert likelihoods[name] == pytest.approx(
             log10(direct(scores, yes, units_of(pool, name))), abs=1e-6
         )
-    own = direct_own(scores, yes, units_of(pool, "nugget-errors"))
-    assert found["nugget-errors"] == pytest.approx(log10(own), abs=1e-6)
+    own_rates = direct_own(scores, yes, units_of(pool, "nugget-errors"))
+    assert likelihoods["nugget-errors"] == pytest.approx(log10(own_rates), abs=1e-6)
     p = yes.mean()
     coin = sum(log10(p if y else 1 - p) for y in yes)
-    assert found["coin"] == pytest.approx(coin)
+    assert likelihoods["coin"] == pytest.approx(coin)
 
 
 def test_a_sharp_peak_is_integrated_as_well_as_a_flat_one() -> None:
@@ -82,9 +82,9 @@ def test_a_sharp_peak_is_integrated_as_well_as_a_flat_one() -> None:
     # product of two beta densities, whatever the number of units: its logarithm is known.
     n = 4000
     counts = np.array([[300.0, n - 300, 200, n - 200]])
-    whole = _log_shared([counts * 5])
+    sharp = _log_shared([counts * 5])
     apart = _log_shared([counts, counts * 4])
-    assert apart == pytest.approx(whole, abs=1e-9)
+    assert apart == pytest.approx(sharp, abs=1e-9)
     fp, tn, fn, tp = (5 * counts[0]).tolist()
     exact = betaln(fp + 1, tn + 1) + betaln(fn + 1, tp + 1)
     assert apart == pytest.approx(exact, abs=1e-9)

@@ -123,7 +123,7 @@ def test_what_others_tell_is_the_best_of_them(
     fold = pool.cell_run // 2
     known_labels = FoldedCells(pool, labels, fold).elsewhere
     for i in range(cells):
-        others = [
+        other_labels = [
             labels[j]
             for j in range(cells)
             if pool.cell_nugget[i] == pool.cell_nugget[j]
@@ -131,15 +131,15 @@ def test_what_others_tell_is_the_best_of_them(
             and fold[i] != fold[j]
             and not np.isnan(labels[j])
         ]
-        assert known_labels[i] == max(others, default=np.nan) or (
-            not others and np.isnan(known_labels[i])
+        assert known_labels[i] == max(other_labels, default=np.nan) or (
+            not other_labels and np.isnan(known_labels[i])
         )
 
 
 def test_there_are_24_settings() -> None:
     classifiers = settings(Paper(normalised=True))
     assert len(set(classifiers)) == 24
-    assert all(one.normalised for one in classifiers)
+    assert all(classifier.normalised for classifier in classifiers)
 
 
 def test_thresholds_come_from_the_other_folds() -> None:
@@ -168,19 +168,19 @@ def test_tuning_agrees_with_a_plain_loop(by: str, informativeness: str) -> None:
         scores = rule.scores(pool, np.where(rest, labels, np.nan), fold)
         limit = best_f_threshold(scores[rest], labels[rest] > 0)
         guess = scores[cell] > limit
-        told = not np.isnan(known_labels[cell])
-        assert trial.carried[cell] == (known_labels[cell] > 0 if told else guess)
+        is_known = not np.isnan(known_labels[cell])
+        assert trial.carried[cell] == (known_labels[cell] > 0 if is_known else guess)
     assert trial.agreement == assessor_agreement(pool, trial.carried, labels)
     assert trial.agreement.f > (0.8 if informativeness == "descriptions" else 0.6)
 
 
 def test_all_settings_in_one_call() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
-    seen: list[int] = []
+    progress_calls: list[int] = []
     cells = FoldedCells(pool, labels, folds(pool, "system"))
-    trials = tune(cells, settings(), progress=lambda done, total, what: seen.append(done))
+    trials = tune(cells, settings(), progress=lambda done, total, what: progress_calls.append(done))
     assert [trial.classifier for trial in trials] == settings()
-    assert seen == list(range(1, 25))
+    assert progress_calls == list(range(1, 25))
     assert best_trial(trials).agreement.f == max(trial.agreement.f for trial in trials)
 
 

@@ -31,7 +31,11 @@ def pool_of(*questions: tuple[list[str], list[str]]) -> Pool:
     runs = [
         make_run(
             f"run{r}",
-            [(str(q), Response(some[r])) for q, (_, some) in enumerate(questions) if r < len(some)],
+            [
+                (str(q), Response(texts[r]))
+                for q, (_, texts) in enumerate(questions)
+                if r < len(texts)
+            ],
         )
         for r in range(most)
     ]
@@ -62,7 +66,7 @@ RESPONSE = st.lists(SENTENCE, min_size=1, max_size=3)
 def test_echoes_are_those_of_the_loops(
     responses: list[list[list[str]]], nuggets: list[set[str]], data: st.DataObject
 ) -> None:
-    texts = [" ".join(" ".join(words) + "." for words in some) for some in responses]
+    texts = [" ".join(" ".join(words) + "." for words in response) for response in responses]
     pool = pool_of(([" ".join(sorted(words)) for words in nuggets], texts))
     cells = len(responses) * len(nuggets)
     chances = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
@@ -80,19 +84,19 @@ def test_echoes_are_those_of_the_loops(
 def other_words() -> Pool:
     """Two say the fact in the key's words and `bird`; one says it with `bird` alone."""
     about = ["They sang a tune.", "Rain fell today.", "Nobody was there."]
-    said = ["A kestrel hovered as a small bird of prey.", "One kestrel hovered, a bird of prey."]
+    texts = ["A kestrel hovered as a small bird of prey.", "One kestrel hovered, a bird of prey."]
     rest = ["That bird of prey was seen.", "The train was late again."]
     return pool_of(
-        (["the kestrel hovered", "trains"], [" ".join([*about, x]) for x in [*said, *rest]])
+        (["the kestrel hovered", "trains"], [" ".join([*about, x]) for x in [*texts, *rest]])
     )
 
 
 def test_other_words_are_learned_from_responses_that_seem_to_carry_the_nugget() -> None:
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.1], [0.1, 0.1]])
-    found = UnjudgedEvidence(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
-    assert found[2] > 0.2
-    assert found[3] < 0.05
+    first_nugget = UnjudgedEvidence(pool).echoes(p.ravel()).reshape(4, 2)[:, 0]
+    assert first_nugget[2] > 0.2
+    assert first_nugget[3] < 0.05
 
 
 def test_nobody_listens_to_oneself() -> None:
@@ -114,9 +118,9 @@ def test_of_very_many_responses_those_that_are_believed_speak(
 ) -> None:
     pool = other_words()
     p = np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 0.1], [0.0, 0.1]]).ravel()
-    whole = UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0]
+    all_speak = UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0]
     monkeypatch.setattr(unjudged, "_SPEAKERS", 2)
-    assert UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(whole)
+    assert UnjudgedEvidence(pool).echoes(p).reshape(4, 2)[:, 0] == pytest.approx(all_speak)
 
 
 def test_empty_responses_and_questions_without_any() -> None:
@@ -175,5 +179,5 @@ def test_difficulties_with_a_ridge_for_each_column() -> None:
     yes, nugget = np.arange(16) % 2 == 1, np.repeat(np.arange(4), 4)
     held = fit_logistic(X, yes, np.array([1e6, 1.0]), nugget=nugget).weights
     assert abs(held[0]) < 1e-3 < held[1]
-    each, all_ = (fit_logistic(X, yes, r, nugget=nugget) for r in (np.full(2, 3.0), 3.0))
-    assert each.weights == pytest.approx(all_.weights)
+    by_column, all_ = (fit_logistic(X, yes, r, nugget=nugget) for r in (np.full(2, 3.0), 3.0))
+    assert by_column.weights == pytest.approx(all_.weights)

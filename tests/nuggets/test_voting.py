@@ -44,8 +44,8 @@ def test_a_model_does_not_outvote_a_person() -> None:
     assert known(*rows) == known(*rows[::-1]) == 0
     many = [said(1, f"model{k}", "model") for k in range(5)]
     assert known(*many, said(0, "ann")) == 0
-    (one,) = kt.score_nuggets(told(*rows), guess=False).scored
-    assert (one.official.macro.f, one.shares[0].A) == (0, 0)
+    (scored_run,) = kt.score_nuggets(told(*rows), guess=False).scored
+    assert (scored_run.official.macro.f, scored_run.shares[0].A) == (0, 0)
 
 
 def test_the_label_of_a_model_alone_is_not_known() -> None:
@@ -101,12 +101,12 @@ def test_a_tie_may_count_as_the_higher_or_the_lower_value() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_tie_is_half_in_all_scores(strict: bool) -> None:
     nuggets = told(said(1, "ann"), said(0, "bob"))
-    (one,) = kt.score_nuggets(nuggets, kt.Official(strict=strict), guess=False).scored
-    assert one.official.macro.recall == 0.25  # of two vital nuggets
-    assert (one.official.questions[0].vital_returned, one.shares[0].A) == (0.5, 0.25)
-    assert one.shares[0].A_strict == 0.25
-    (whole,) = kt.score_nuggets(told(said(0.5, "ann")), kt.Official(strict=strict)).scored
-    assert whole.official.questions[0].vital_returned == (0 if strict else 1)
+    (tied,) = kt.score_nuggets(nuggets, kt.Official(strict=strict), guess=False).scored
+    assert tied.official.macro.recall == 0.25  # of two vital nuggets
+    assert (tied.official.questions[0].vital_returned, tied.shares[0].A) == (0.5, 0.25)
+    assert tied.shares[0].A_strict == 0.25
+    (partial,) = kt.score_nuggets(told(said(0.5, "ann")), kt.Official(strict=strict)).scored
+    assert partial.official.questions[0].vital_returned == (0 if strict else 1)
 
 
 def test_one_judge_votes_once_and_for_the_most_favourable() -> None:

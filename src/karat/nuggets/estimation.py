@@ -86,30 +86,18 @@ def question_scores(
     nuggets: NuggetSet, dimension: str, official: Official, progress: Progress = silent
 ) -> QuestionScores:
     """Return the scores of all runs on the questions that have one."""
-    values = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
-    ids = [*nuggets.key.questions]
-    question_indices = np.flatnonzero(~np.isnan(values.scores).all(axis=0)).tolist()
-    if not question_indices:
+    scores, is_judged = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
+    has_score = ~np.isnan(scores).all(axis=0)
+    if not has_score.any():
         raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
-    selected = replace(
-        nuggets, key=make_key(nuggets.key.questions[ids[at]] for at in question_indices)
-    )
-    answered = np.array(
-        [[bool(r.responses(ids[at])) for at in question_indices] for r in selected.runs.values()]
-    )
-    is_judged = values.is_judged[:, question_indices]
+    questions = zip(nuggets.key.questions.values(), has_score.tolist(), strict=True)
+    key = make_key(question for question, yes in questions if yes)
+    runs, is_judged = nuggets.runs.values(), is_judged[:, has_score]
+    answered = np.array([[bool(run.responses(id)) for id in key.questions] for run in runs])
     judged_questions = (is_judged & answered).any(axis=0)
-    has_score = is_judged & (answered | judged_questions)
-    scores = np.where(has_score, values.scores[:, question_indices], np.nan)
-    return QuestionScores(selected, dimension, official, scores, answered)
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedScores:
-    """Runs x questions: scores from judgements alone, and whether these tell them."""
-
-    scores: Floats  # NaN where a question has no such score
-    is_judged: Flags
+    is_known = is_judged & (answered | judged_questions)
+    values = np.where(is_known, scores[:, has_score], np.nan)
+    return QuestionScores(replace(nuggets, key=key), dimension, official, values, answered)
 
 
 def judged_scores(
@@ -118,8 +106,11 @@ def judged_scores(
     dimension: str,
     official: Official,
     progress: Progress = silent,
-) -> JudgedScores:
-    """Return the scores of all answers by some judgements, without guesses."""
+) -> tuple[Floats, Flags]:
+    """Return runs x questions: scores by some judgements alone, and whether these tell them.
+
+    A score is NaN where a question has none.
+    """
     judged_set = replace(nuggets, judgements=judgements)
     done = score_nuggets(judged_set, official, guess=False, progress=progress)
     score = "F" if dimension == "f" else dimension
@@ -130,7 +121,7 @@ def judged_scores(
         by_question = scored_run.by_question(score)
         scores[k] = [by_question.get(id, np.nan) for id in ids]
         is_judged[k] = [scored_run.decisions[id].all_settled for id in ids]
-    return JudgedScores(scores, is_judged)
+    return scores, is_judged
 
 
 def sample_of_questions(
@@ -192,16 +183,11 @@ def question_judges(
     scores: QuestionScores, judges: Sequence[object] = (), progress: Progress = silent
 ) -> list[JudgeValues]:
     """Return the values of judges; by default of the models that judged the set, else of words."""
-    models = models_of(scores.nuggets)
+    models = {name or UNNAMED: name for name in scores.nuggets.judgements.of_models}
     names = [str(judge) for judge in judges] or [*models] or [WORDS]
     check_names(names)
     judge_values = [_values(scores, name, models, progress) for name in names]
     return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
-
-
-def models_of(nuggets: NuggetSet) -> dict[str, str]:
-    """Return the models that judged a set: their names as they are shown and as files have them."""
-    return {name or UNNAMED: name for name in nuggets.judgements.of_models}
 
 
 def _values(
@@ -224,12 +210,9 @@ def _model(scores: QuestionScores, label: str, name: str, progress: Progress) ->
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
     labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
-    model_scores = judged_scores(
-        scores.nuggets, labels, scores.dimension, scores.official, progress
-    )
-    return JudgeValues(
-        label, np.where(model_scores.is_judged, model_scores.scores, np.nan), 0, f"judge:{label}"
-    )
+    settings = scores.dimension, scores.official, progress
+    values, is_judged = judged_scores(scores.nuggets, labels, *settings)
+    return JudgeValues(label, np.where(is_judged, values, np.nan), 0, f"judge:{label}")
 
 
 def _words(scores: QuestionScores) -> JudgeValues:
@@ -285,14 +268,6 @@ _FREEDOM = 1_000
 """Degrees of freedom of a difference by two intervals, which have Student's quantiles already."""
 
 
-def nuggeteer_runs(scores: QuestionScores) -> list[str]:
-    """Return the runs that Nuggeteer's intervals are better for."""
-    if scores.dimension not in _INTERVALS:
-        return []
-    better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
-    return [tag for tag, yes in zip(scores.nuggets.runs, better.tolist(), strict=True) if yes]
-
-
 class NuggeteerIntervals(NamedTuple):
     """Nuggeteer's intervals of the runs that they are taken for."""
 
@@ -308,19 +283,19 @@ def nuggeteer_intervals(
 
     None if they are taken for no run.
     """
-    tags = nuggeteer_runs(scores)
-    if not tags:
+    if scores.dimension not in _INTERVALS:
+        return None
+    is_better = other_runs_tell(scores.answered, scores.judged, judged_elsewhere(scores.nuggets))
+    if not is_better.any():
         return None
     scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
-    interval_name = _INTERVALS[scores.dimension]
-    interval_by_run = {
-        interval.run.tag: getattr(interval.intervals, interval_name, None)
-        for interval in scoring.scored
-    }
-    ends = {tag: interval for tag in tags if (interval := interval_by_run[tag]) is not None}
-    return (
-        NuggeteerIntervals(ends, scoring.signature, tuple(scoring.about_guesses)) if ends else None
-    )
+    ends = {}
+    for scored, better in zip(scoring.scored, is_better.tolist(), strict=True):
+        interval = getattr(scored.intervals, _INTERVALS[scores.dimension], None)
+        if better and interval is not None:
+            ends[scored.run.tag] = interval
+    notes = tuple(scoring.about_guesses)
+    return NuggeteerIntervals(ends, scoring.signature, notes) if ends else None
 
 
 def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -> EstimateRow:

@@ -45,10 +45,10 @@ def test_the_group_lists_its_commands(output: Output) -> None:
     for name, (_, summary) in COMMANDS.items():
         assert f"  {name} " in printed
         assert summary in printed
-        told = output("nuggets", name, "--help")
-        assert told.startswith(f"Usage: karat nuggets {name} ")
-        assert max(map(len, told.splitlines())) <= 80
-        assert told.count(f"karat nuggets {name}") >= 3
+        command_help = output("nuggets", name, "--help")
+        assert command_help.startswith(f"Usage: karat nuggets {name} ")
+        assert max(map(len, command_help.splitlines())) <= 80
+        assert command_help.count(f"karat nuggets {name}") >= 3
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -130,7 +130,7 @@ def test_score_is_what_the_library_says(output: Output) -> None:
     done = kt.score_nuggets(demo.select("plover", "wren"), kt.Official(weights="pyramid"))
     assert report["signature"] == {"nugget-f": done.signature}
     assert [row["A"] for row in report["rows"]] == [
-        mean_shares(one.shares).A for one in done.scored
+        mean_shares(scored_run.shares).A for scored_run in done.scored
     ]
 
 
@@ -141,14 +141,16 @@ CONTRARY = "q1 new 1 d A lens.\nq1 old 1 d a lens.\nq1 old 1 1\n"
 def test_judgements_are_corrected_or_stand_as_they_are(output: Output, files: Path) -> None:
     (files / "contrary.txt").write_text(CONTRARY)
     args = ("new.run", "-k", "key.txt", "-j", "contrary.txt", "--no-guess")
-    plain, corrected, own = (scored(output, *args, *m) for m in ((), CORRECTED, ("--as-judged",)))
-    assert [one["rows"][0]["V"] for one in (plain, corrected, own)] == [1, 1, 0]
-    assert plain["signature"] == corrected["signature"] != own["signature"]
-    assert ",judgements=as-judged|key=" in own["signature"]["nugget-f"]
-    assert "|guess=none|" in own["signature"]["nugget-f"]
-    told = [next(n for n in one["notes"] if "contra" in n) for one in (plain, own)]
-    assert "of which the highest counts:" in told[0]
-    assert "of which a run's own count, else the highest:" in told[1]
+    plain, corrected, as_judged = (
+        scored(output, *args, *m) for m in ((), CORRECTED, ("--as-judged",))
+    )
+    assert [report["rows"][0]["V"] for report in (plain, corrected, as_judged)] == [1, 1, 0]
+    assert plain["signature"] == corrected["signature"] != as_judged["signature"]
+    assert ",judgements=as-judged|key=" in as_judged["signature"]["nugget-f"]
+    assert "|guess=none|" in as_judged["signature"]["nugget-f"]
+    notes = [next(n for n in report["notes"] if "contra" in n) for report in (plain, as_judged)]
+    assert "of which the highest counts:" in notes[0]
+    assert "of which a run's own count, else the highest:" in notes[1]
 
 
 CORRECTED = ("--corrected",)
@@ -157,37 +159,39 @@ CORRECTED = ("--corrected",)
 @pytest.mark.parametrize("command", ["tune", "evaluate"])
 def test_official_judgements_may_be_corrected(output: Output, folder: Path, command: str) -> None:
     key, runs, judged = world(questions=4, runs=4)
-    same = [replace(runs[0], tag="same"), *runs]
+    with_copy = [replace(runs[0], tag="same"), *runs]
     no = [row._replace(run="same", value=0.0) for row in judged.rows if row.run == "run0"]
     rows = Judgements((*no, *judged.rows))
-    nuggets = NuggetSet("s", key, MappingProxyType({run.tag: run for run in same}), rows)
+    nuggets = NuggetSet("s", key, MappingProxyType({run.tag: run for run in with_copy}), rows)
     kt.save_nuggets(nuggets, folder / "s.jsonl")
     args = ("nuggets", command, "s.jsonl", "-f", "json")
     plain, corrected = (json.loads(output(*args, *more)) for more in ((), CORRECTED))
     assert plain["rows"] != corrected["rows"]
     assert corrected["rows"][0]["f"] > plain["rows"][0]["f"]
-    told = [any("are corrected" in note for note in one["notes"]) for one in (plain, corrected)]
-    assert told == [False, True]
+    has_note = [
+        any("are corrected" in note for note in report["notes"]) for report in (plain, corrected)
+    ]
+    assert has_note == [False, True]
 
 
 def test_pourpre_scores_beside(output: Output) -> None:
     demo = kt.load_nuggets("demo-nuggets")
     args = ("plover", "wren", "-k", "demo-nuggets", "--beta", "5")
-    plain, found = (scored(output, *args, *more) for more in ((), ("--pourpre",)))
+    plain, with_pourpre = (scored(output, *args, *more) for more in ((), ("--pourpre",)))
     assert "pourpre" not in plain
-    assert found["rows"] == plain["rows"]
+    assert with_pourpre["rows"] == plain["rows"]
     both = demo.select("plover", "wren")
     idf = pooled_idf(both.runs.values(), "porter")
-    ways = {"count": kt.Pourpre(5), "idf": kt.Pourpre(5, weigh=idf)}
-    for row in found["pourpre"]:
-        for name, how in ways.items():
-            expected = how.score(demo.run(row["run"]), demo.key)
+    variants = {"count": kt.Pourpre(5), "idf": kt.Pourpre(5, weigh=idf)}
+    for row in with_pourpre["pourpre"]:
+        for name, pourpre in variants.items():
+            expected = pourpre.score(demo.run(row["run"]), demo.key)
             assert row[f"{name}_micro"] == expected.micro.f
             assert row[f"{name}_macro"] == expected.macro.f
-    assert found["signature"] == {
+    assert with_pourpre["signature"] == {
         **plain["signature"],
-        "pourpre-count": f"{ways['count'].signature}|key={demo.key.digest}",
-        "pourpre-idf": f"{ways['idf'].signature}|key={demo.key.digest}",
+        "pourpre-count": f"{variants['count'].signature}|key={demo.key.digest}",
+        "pourpre-idf": f"{variants['idf'].signature}|key={demo.key.digest}",
     }
 
 
@@ -302,8 +306,8 @@ def test_tune_takes_a_corpus_and_the_normalised_form(output: Output, tmp_path: P
 
     assert thresholds(plain, "count") == thresholds(corpus, "count")
     assert thresholds(plain, "idf") != thresholds(corpus, "idf")
-    whole = ("--classifier", "paper:normalised=yes,once=yes")
-    form = output("nuggets", "tune", "demo-nuggets", *whole, "-f", "json")
+    normalised = ("--classifier", "paper:normalised=yes,once=yes")
+    form = output("nuggets", "tune", "demo-nuggets", *normalised, "-f", "json")
     assert max(row["threshold"] for row in json.loads(form)["rows"]) <= 1
 
 
@@ -420,9 +424,11 @@ def test_tune_and_evaluate_take_every_source_of_idf(output: Output, folder: Path
         args = ("nuggets", command, "demo-nuggets", "-f", "json", "--classifier")
         sources = ("pooled", "idf.txt")
         reports = [json.loads(output(*args, f"paper:idf={idf}")) for idf in sources]
-        assert len({json.dumps(one["models"]) for one in reports}) == 2
-        told = ["the responses themselves", "the texts of idf.txt"]
-        assert all(t in " ".join(one["notes"]) for t, one in zip(told, reports, strict=True))
+        assert len({json.dumps(report["models"]) for report in reports}) == 2
+        sentences = ["the responses themselves", "the texts of idf.txt"]
+        assert all(
+            t in " ".join(report["notes"]) for t, report in zip(sentences, reports, strict=True)
+        )
 
 
 def test_training_on_responses_changes_tuning(output: Output, called: Called) -> None:
@@ -479,8 +485,8 @@ def test_partial_support_may_be_none(output: Output, command: str) -> None:
     args = ("nuggets", command, "demo-nuggets", "-f", "json")
     plain, strict = (json.loads(output(*args, *more)) for more in ((), ("--strict",)))
     assert plain["rows"] != strict["rows"]
-    told = "Partial support counts as no support (strict)."
-    assert [told in one["notes"] for one in (plain, strict)] == [False, True]
+    note = "Partial support counts as no support (strict)."
+    assert [note in report["notes"] for report in (plain, strict)] == [False, True]
 
 
 def test_what_has_no_judgements_cannot_be_evaluated(called: Called, files: Path) -> None:

@@ -191,16 +191,16 @@ def test_the_classifier_that_guessed_is_named(
 
 def test_scores_come_with_intervals_and_guesses_are_counted(output: Output, files: Path) -> None:
     args = [arg for arg in ARGS if arg != "--no-guess"]
-    found, wide = (json.loads(output(*args, "-f", "json", *m)) for m in ((), ("--general",)))
-    for row, general in zip(found["scores"], wide["scores"], strict=True):
+    narrow, wide = (json.loads(output(*args, "-f", "json", *m)) for m in ((), ("--general",)))
+    for row, general in zip(narrow["scores"], wide["scores"], strict=True):
         assert row["low"] <= row["A"] <= row["high"]
         assert row["f_low"] <= row["f"] <= row["f_high"]
         assert general["low"] <= row["low"] <= row["high"] <= general["high"]
-    by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in found["rows"]]
+    by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in narrow["rows"]]
     told = f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
-    assert any(note.startswith(told) for note in found["notes"]) == any(by)
+    assert any(note.startswith(told) for note in narrow["notes"]) == any(by)
     assert any("on questions like these." in note for note in wide["notes"])
-    assert found["scores"] != wide["scores"]
+    assert narrow["scores"] != wide["scores"]
     plain = output(*ARGS)
     assert "F low" not in plain
     assert "F low" in output(*args)

@@ -64,12 +64,12 @@ def test_an_unknown_model_is_refused_everywhere(
         "diff": ("A", "A", "-k", key),
         "convert": (key, tmp_path / "new"),
     }.get(command, (key,))
-    given = (*map(str, places), "--judgements", str(both), "--model-judge", "gpt5")
-    done = called("nuggets", command, *given)
+    arguments = (*map(str, places), "--judgements", str(both), "--model-judge", "gpt5")
+    done = called("nuggets", command, *arguments)
     assert done.returncode == 2
-    told = done.stdout + done.stderr
-    assert "no judgement is by a judge 'gpt5', named as a model" in " ".join(told.split())
-    assert "Traceback" not in told
+    message = done.stdout + done.stderr
+    assert "no judgement is by a judge 'gpt5', named as a model" in " ".join(message.split())
+    assert "Traceback" not in message
 
 
 def test_ties_count_as_asked(output: Callable[..., str], key: Path, tmp_path: Path) -> None:
@@ -81,8 +81,10 @@ def test_ties_count_as_asked(output: Callable[..., str], key: Path, tmp_path: Pa
         for ties in ("half", "yes", "no")
     }
     assert report == {"half": 0.25, "yes": 0.5, "no": 0}
-    told = json.loads(output("nuggets", "describe", str(key), "--judgements", place, "-f", "json"))
-    assert [(row["votes"], row["value"], row["tie"]) for row in told["disputes"]] == [
+    contents = json.loads(
+        output("nuggets", "describe", str(key), "--judgements", place, "-f", "json")
+    )
+    assert [(row["votes"], row["value"], row["tie"]) for row in contents["disputes"]] == [
         ("ann 1, bob 0", 0.5, "tie")
     ]
 
@@ -99,8 +101,8 @@ def test_labels_of_models_alone_score_nothing_without_guesses(
 def test_convert_says_what_it_leaves_out(
     called: Callable[..., Any], key: Path, both: Path, tmp_path: Path
 ) -> None:
-    given = str(key), str(tmp_path / "trec"), "--judgements", str(both), "--format", "trec"
-    done = called("nuggets", "convert", *given, "--model-judge", "gpt-4o")
+    arguments = str(key), str(tmp_path / "trec"), "--judgements", str(both), "--format", "trec"
+    done = called("nuggets", "convert", *arguments, "--model-judge", "gpt-4o")
     assert (done.returncode, "lacks 4 labels of models" in done.stderr) == (0, True)
 
 
@@ -148,11 +150,11 @@ def test_judges_without_a_common_pair_have_no_overlap(
 def test_data_judges_knows_a_nugget_set_by_its_content(
     output: Callable[..., str], called: Callable[..., Any], key: Path, both: Path
 ) -> None:
-    whole = written(key.parent / "whole.jsonl", [KEY, *judged("ann", "0101")])
-    assert "The judges of whole.jsonl" in output("data", "judges", str(whole))
+    set_path = written(key.parent / "whole.jsonl", [KEY, *judged("ann", "0101")])
+    assert "The judges of whole.jsonl" in output("data", "judges", str(set_path))
     assert "Cohen's kappa" in output("data", "judges", "demo-nuggets")
     assert "kappa" not in output("data", "judges", "demo")
-    refused = called("data", "judges", str(whole), "-d", "fluency")
+    refused = called("data", "judges", str(set_path), "-d", "fluency")
     assert (refused.returncode, "no dimensions" in refused.stderr) == (2, True)
     refused = called("data", "judges", "demo", "--model-judge", "gpt")
     assert (refused.returncode, "demo has no judge 'gpt'" in refused.stderr) == (2, True)

@@ -45,15 +45,15 @@ def scoring(*flags: str, vital: bool = True) -> NuggetScoring:
     ids = [str(k) for k in range(len(flags[0]))]
     key, official = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
     scored = []
-    for tag, mine in zip("abcdefgh", flags, strict=False):
+    for tag, signs in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])
         tables = {
             id: AnswerDecisions(np.array([[float(flag == "+")]]), np.ones((1, 1), dtype=bool))
-            for id, flag in zip(ids, mine, strict=True)
+            for id, flag in zip(ids, signs, strict=True)
         }
         shares = score_shares(run, key, tables)
         scored.append(ScoredRun(run, tables, official.score(run, key, tables), shares))
-    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
+    nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
     return NuggetScoring(nuggets, official, True, False, tuple(scored))
 
 
@@ -92,9 +92,9 @@ def test_the_run_that_leads(found: NuggetScoring, told: str) -> None:
 
 
 def test_many_runs_are_counted() -> None:
-    found = scoring("++++", *["+++-"] * 5)
-    assert score_answer(found)[0].endswith("is not decided, nor is that over 4 other runs.")
-    assert score_basis(found) == (
+    six_runs = scoring("++++", *["+++-"] * 5)
+    assert score_answer(six_runs)[0].endswith("is not decided, nor is that over 4 other runs.")
+    assert score_basis(six_runs) == (
         "4 questions, 6 runs. A difference is decided where its 95% interval, which is over "
         "questions, excludes zero and p < 0.05 (paired permutation test). Each of the 5 "
         "differences is tested on its own."
@@ -160,8 +160,8 @@ def test_no_decided_change_where_nothing_shows_how_wrong_guesses_are() -> None:
     for score in "VW":  # no classifier has intervals of V and W
         assert kt.diff_nuggets(old, new).significance(score).verdict == "undecided"
     judged = half_judged(8, questions=12)
-    known = (replace(judged, runs={tag: judged.runs[tag]}) for tag in ("run0", "run7"))
-    assert kt.diff_nuggets(*known).significance("V").verdict == "better"  # nothing is guessed
+    versions = (replace(judged, runs={tag: judged.runs[tag]}) for tag in ("run0", "run7"))
+    assert kt.diff_nuggets(*versions).significance("V").verdict == "better"  # nothing is guessed
 
 
 def test_guesses_that_change_nothing_are_not_reported() -> None:

@@ -75,7 +75,7 @@ def judged_runs(*flags: str, vital: bool = True) -> NuggetScoring:
         }
         shares = score_shares(run, key, decisions)
         scored.append(ScoredRun(run, decisions, official.score(run, key, decisions), shares))
-    nuggets = NuggetSet("s", key, {one.run.tag: one.run for one in scored})
+    nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})
     return NuggetScoring(nuggets, official, True, False, tuple(scored))
 
 
@@ -161,8 +161,8 @@ def evaluate(contest: Contest, runs: int = 3) -> str:
     by = SimpleNamespace(
         by="system", cells=SimpleNamespace(pool=SimpleNamespace(questions="ab", runs="abc"))
     )
-    found: Any = SimpleNamespace(contest=contest, runs=[0] * runs, tuning=by)
-    return " ".join([*evaluation_answer(found), evaluation_basis(found)])
+    evaluation: Any = SimpleNamespace(contest=contest, runs=[0] * runs, tuning=by)
+    return " ".join([*evaluation_answer(evaluation), evaluation_basis(evaluation)])
 
 
 WON = Contest(0.88, 0.81, 0.07, 0.05, 0.09, 0.9, 0.8)
@@ -222,8 +222,8 @@ def tune(f: tuple[float, ...], coin: float = -50.0, likely: float = -20.0) -> st
             model="global", name="global threshold", likeliest=True, f=0.7, log10=likely
         ),
     ]
-    found: Any = SimpleNamespace(rows=rows, models=models)
-    return " ".join(tuning_answer(found))
+    tuning: Any = SimpleNamespace(rows=rows, models=models)
+    return " ".join(tuning_answer(tuning))
 
 
 TUNE = [
@@ -270,17 +270,17 @@ def agree(*changes: tuple[str, str, float]) -> str:
 @case
 def equal_share(share: float, pairs: int) -> str:
     row = SimpleNamespace(kappa=None, f=None, equal=share, pairs=pairs)
-    found: Any = SimpleNamespace(rows=[row], scores=())
-    return " ".join(agreement_answer(found))
+    agreement: Any = SimpleNamespace(rows=[row], scores=())
+    return " ".join(agreement_answer(agreement))
 
 
 @case
 def describe(judged: float, contradictions: int = 0) -> str:
     row = SimpleNamespace(questions=2, vital=6, okay=8, runs=4, judged=judged)
-    found: Any = SimpleNamespace(
+    contents: Any = SimpleNamespace(
         nuggets=1, rows=[row], contradictions=[0] * contradictions, disputes=[]
     )
-    return " ".join(contents_answer(found))
+    return " ".join(contents_answer(contents))
 
 
 AGREE = [

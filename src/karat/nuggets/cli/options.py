@@ -195,10 +195,11 @@ def _parse_classifier(text: str) -> Any:
     return classifier
 
 
-def idf_files(classifier: Any) -> tuple[str, ...]:
-    """Return the file of idf, if there is one: no output may overwrite it."""
+def input_files(inputs: dict[str, Any], classifier: Any) -> tuple[str, ...]:
+    """Return the files that a command reads, with that of idf: no output may overwrite them."""
+    files = [inputs["key"]] if "key" in inputs else inputs["runs"]
     idf = getattr(classifier, "idf", "pooled")
-    return () if idf == "pooled" else (idf,)
+    return (*files, *inputs["judgements"], *([] if idf == "pooled" else [idf]))
 
 
 # ------------------------------------------------------------------------------------ scores

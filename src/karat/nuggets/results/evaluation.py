@@ -129,6 +129,13 @@ class Contest(NamedTuple):
     """The threshold model of the paper's; None for one threshold with the best F."""
 
     @property
+    def winner(self) -> str:
+        """By F: `calibrated`, `paper` or `tie`."""
+        if self.calibrated == self.paper:
+            return "tie"
+        return "calibrated" if self.calibrated > self.paper else "paper"
+
+    @property
     def is_decided(self) -> bool:
         """True if the interval excludes zero."""
         if self.low is None or self.high is None:
