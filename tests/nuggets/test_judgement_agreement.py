@@ -52,14 +52,14 @@ def test_shares_and_their_intervals_over_questions() -> None:
     row = agreement.rows[0]
     assert (row.run, row.pairs) == ("all runs", len(pairs))
     for k, name in enumerate(("precision", "recall", "f")):
-        mean = sum(one[k] for one in left) / 5
-        reach = STUDENT * math.sqrt(4 / 5 * sum((one[k] - mean) ** 2 for one in left))
+        mean = sum(run_row[k] for run_row in left) / 5
+        reach = STUDENT * math.sqrt(4 / 5 * sum((run_row[k] - mean) ** 2 for run_row in left))
         ends = max(0, all_shares[k] - reach), min(1, all_shares[k] + reach)
         got = [getattr(row, key) for key in (name, f"{name}_low", f"{name}_high")]
         assert got == pytest.approx([all_shares[k], *ends], abs=1e-6)
     assert row.equal == pytest.approx(sum(a == b for _, a, b in pairs) / len(pairs))
-    assert [one.run for one in agreement.rows[1:]] == [run.tag for run in RUNS]
-    assert sum(one.pairs for one in agreement.rows[1:]) == len(pairs)
+    assert [run_row.run for run_row in agreement.rows[1:]] == [run.tag for run in RUNS]
+    assert sum(run_row.pairs for run_row in agreement.rows[1:]) == len(pairs)
 
 
 def test_scores_of_runs_by_both() -> None:

@@ -35,7 +35,7 @@ def model(
     )
 
 
-def told(*rows: JudgedResponse) -> NuggetSet:
+def labelled_set(*rows: JudgedResponse) -> NuggetSet:
     runs = MappingProxyType({run.tag: run for run in RUNS})
     return NuggetSet("world", KEY, runs, Judgements(rows))
 
@@ -43,7 +43,7 @@ def told(*rows: JudgedResponse) -> NuggetSet:
 @cache
 def plain() -> NuggetScoring:
     """The judgements of people alone."""
-    return kt.score_nuggets(told(*PEOPLE))
+    return kt.score_nuggets(labelled_set(*PEOPLE))
 
 
 def widths(done: NuggetScoring) -> list[float]:
@@ -59,14 +59,14 @@ def wrong(done: NuggetScoring) -> float:
     return float(((predictions.probabilities - truth)[is_selected] ** 2).mean())
 
 
-def heard(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
-    adjustment = predict_support(told(*rows), classifier=rule).adjustment
+def models_beside(*rows: JudgedResponse, rule: Paper | None = None) -> tuple[ModelJudge, ...]:
+    adjustment = predict_support(labelled_set(*rows), classifier=rule).adjustment
     assert adjustment is not None
     return adjustment.models
 
 
 def test_labels_of_models_alone_leave_everything_guessed() -> None:
-    alone, nothing = kt.score_nuggets(told(*model(1.0))), kt.score_nuggets(told())
+    alone, nothing = kt.score_nuggets(labelled_set(*model(1.0))), kt.score_nuggets(labelled_set())
     assert widths(alone) == widths(nothing)
     assert min(widths(alone)) > 0.05
     assert not any(
@@ -74,12 +74,12 @@ def test_labels_of_models_alone_leave_everything_guessed() -> None:
         for scored in alone.scored
         for decision in scored.decisions.values()
     )
-    (judge,) = heard(*model(1.0))
+    (judge,) = models_beside(*model(1.0))
     assert (judge.used, judge.labels, judge.agreement.units) == (False, len(JUDGED.rows), 0)
 
 
 def test_a_model_that_people_bear_out_helps() -> None:
-    helped = kt.score_nuggets(told(*PEOPLE, *model(0.97)))
+    helped = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.97)))
     assert wrong(helped) < wrong(plain())
     assert helped.predictions is not None
     assert helped.predictions.adjustment is not None
@@ -97,7 +97,7 @@ def test_a_model_that_people_bear_out_helps() -> None:
 
 
 def test_judged_runs_are_scored_by_people_alone() -> None:
-    wrongly = kt.score_nuggets(told(*PEOPLE, *model(0.1)))
+    wrongly = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.1)))
     for without_model, with_model in zip(plain().scored, wrongly.scored, strict=True):
         if without_model.run.tag not in OPEN:
             assert (without_model.official, without_model.shares) == (
@@ -109,7 +109,7 @@ def test_judged_runs_are_scored_by_people_alone() -> None:
 
 
 def test_a_model_that_guesses_is_hardly_listened_to() -> None:
-    noisy, before = predict_support(told(*PEOPLE, *model(0.5))), plain().predictions
+    noisy, before = predict_support(labelled_set(*PEOPLE, *model(0.5))), plain().predictions
     assert noisy.adjustment is not None
     assert before is not None
     assert np.abs(before.probabilities - noisy.probabilities).mean() < 0.05
@@ -118,7 +118,7 @@ def test_a_model_that_guesses_is_hardly_listened_to() -> None:
 
 
 def test_a_model_that_says_the_opposite_is_turned_round() -> None:
-    helped = kt.score_nuggets(told(*PEOPLE, *model(0.03)))
+    helped = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.03)))
     assert wrong(helped) < wrong(plain())
 
 
@@ -127,7 +127,7 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
     judged = {id(row) for row in PEOPLE}
     other_rows = tuple(row for row in JUDGED.rows if id(row) not in judged)
     labels = model(1.0, (*other_rows, *PEOPLE[:beside]))
-    done, before = kt.score_nuggets(told(*PEOPLE, *labels)), plain().predictions
+    done, before = kt.score_nuggets(labelled_set(*PEOPLE, *labels)), plain().predictions
     assert done.predictions is not None
     assert done.predictions.adjustment is not None
     assert before is not None
@@ -143,19 +143,19 @@ def test_a_model_of_unknown_error_is_not_used(beside: int) -> None:
 def test_few_judgements_of_people_are_enough_to_hear_a_model() -> None:
     """The built-in classifier guesses; its errors serve for lack of measured ones."""
     rows = (*PEOPLE[:60], *model(1.0))
-    predictions = predict_support(told(*rows))
+    predictions = predict_support(labelled_set(*rows))
     assert (predictions.learned, predictions.measured_errors) == (0, None)
-    (judge,) = heard(*rows)
+    (judge,) = models_beside(*rows)
     assert judge.used
-    done = kt.score_nuggets(told(*rows))
-    assert wrong(done) < wrong(kt.score_nuggets(told(*PEOPLE[:60])))
+    done = kt.score_nuggets(labelled_set(*rows))
+    assert wrong(done) < wrong(kt.score_nuggets(labelled_set(*PEOPLE[:60])))
     assert (
         min(scored.intervals.share.width for scored in done.scored[1:] if scored.intervals) > 0.05
     )
 
 
 def test_the_papers_classifier_is_helped_too() -> None:
-    (judge,) = heard(*PEOPLE, *model(0.97), rule=Paper())
+    (judge,) = models_beside(*PEOPLE, *model(0.97), rule=Paper())
     assert judge.used
 
 
@@ -171,7 +171,7 @@ def test_errors_lie_between_those_with_and_without_help() -> None:
 
 
 def test_the_signature_names_models_and_ties() -> None:
-    done = kt.score_nuggets(told(*PEOPLE, *model(0.97)), guess=False)
+    done = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.97)), guess=False)
     assert "judgements=corrected,models=gpt|" in done.signature
-    other = NuggetSet("world", KEY, told().runs, Judgements(PEOPLE, ties="no"))
+    other = NuggetSet("world", KEY, labelled_set().runs, Judgements(PEOPLE, ties="no"))
     assert "judgements=corrected,ties=no|" in kt.score_nuggets(other, guess=False).signature

@@ -40,7 +40,7 @@ def test_nearness(
     order: int,
     data: st.DataObject,
 ) -> None:
-    sentences = [one for response in responses for one in response]
+    sentences = [sentence_tokens for response in responses for sentence_tokens in response]
     row = st.tuples(*[st.sampled_from([0.0, 0.5, 1.0]) for _ in nuggets])
     relevance = data.draw(st.lists(row, min_size=len(sentences), max_size=len(sentences)))
     first = data.draw(st.integers(0, len(responses)))

@@ -29,7 +29,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 Matrix = list[list[float | None]]
 
 
-def decided(matrix: Matrix, nuggets: int) -> AnswerDecisions:
+def judged_answer(matrix: Matrix, nuggets: int) -> AnswerDecisions:
     """All that is decided was judged."""
     values = np.array(matrix, dtype=np.float64).reshape(-1, nuggets)
     return AnswerDecisions(values, ~np.isnan(values))
@@ -46,7 +46,9 @@ def compare(
     scored = []
     for tag, decisions in (("old", old), ("new", new)):
         version = run(tag, {q: len(decisions[q]) for q in key.questions})
-        tables = {q: decided(decisions[q], len(key.questions[q].nuggets)) for q in key.questions}
+        tables = {
+            q: judged_answer(decisions[q], len(key.questions[q].nuggets)) for q in key.questions
+        }
         shares = score_shares(version, key, tables)
         scored.append(ScoredRun(version, tables, how.score(version, key, tables), shares))
     nuggets = NuggetSet("s", key, {scored_run.run.tag: scored_run.run for scored_run in scored})

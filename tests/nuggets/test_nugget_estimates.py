@@ -170,17 +170,19 @@ def test_values_of_judges_do_not_depend_on_judgements(judge: str, dimension: str
 # ---------------------------------------------------------------------------- what is judged
 
 
-def decided(*rows: list[float]) -> AnswerDecisions:
+def judged_answer(*rows: list[float]) -> AnswerDecisions:
     table = np.array(rows)
     return AnswerDecisions(table, ~np.isnan(table))
 
 
 def test_an_answer_is_judged_if_nothing_else_can_change_its_score() -> None:
     nan = math.nan
-    assert decided([1, 0], [0, 0.5]).all_settled
-    assert decided([1, 0], [nan, 0]).all_settled  # carried in full, whatever the other response has
-    assert not decided([0.5, 0], [nan, 0]).all_settled
-    assert not decided([0, 0], [nan, 0]).all_settled
+    assert judged_answer([1, 0], [0, 0.5]).all_settled
+    assert judged_answer(
+        [1, 0], [nan, 0]
+    ).all_settled  # carried in full, whatever the other response has
+    assert not judged_answer([0.5, 0], [nan, 0]).all_settled
+    assert not judged_answer([0, 0], [nan, 0]).all_settled
     assert AnswerDecisions(np.zeros((0, 2)), np.zeros((0, 2), bool)).all_settled
 
 
@@ -324,12 +326,12 @@ def test_differences_by_two_methods_have_both_errors() -> None:
     nuggets = a_set(lambda row: row.run != "run5", questions=12)
     estimate = kt.estimate(nuggets, "A", population="new", baseline="run5", correction="none")
     rows = {row.system: row for row in estimate.rows}
-    mine = rows["run5"]
+    run_row = rows["run5"]
     assert len(estimate.differences) == 7
     for difference in estimate.differences:
         other = rows[difference.system]
-        assert difference.delta == pytest.approx(other.estimate - mine.estimate)
-        below = math.hypot(other.estimate - other.low, mine.high - mine.estimate)
+        assert difference.delta == pytest.approx(other.estimate - run_row.estimate)
+        below = math.hypot(other.estimate - other.low, run_row.high - run_row.estimate)
         assert difference.low == pytest.approx(difference.delta - below)
         sure = difference.low > 0 or difference.high < 0
         assert (difference.p < 0.05) == sure == (difference.verdict != "undecided")

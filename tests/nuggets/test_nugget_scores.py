@@ -48,14 +48,14 @@ def question(*kinds: str, votes: list[int] | None = None, id: str = "q") -> Ques
     return Question(id, tuple(nuggets))
 
 
-def decided(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
+def judged_answer(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
     values = np.array(matrix, dtype=np.float64).reshape(len(matrix), nuggets)
     return AnswerDecisions(values, ~np.isnan(values))
 
 
 def scored(how: Official, asked: Question, texts: list[str], matrix: list[list[float]]) -> Any:
     run = make_run("A", [(asked.id, Response(text)) for text in texts])
-    return how.score(run, make_key([asked]), {asked.id: decided(matrix, len(asked.nuggets))})
+    return how.score(run, make_key([asked]), {asked.id: judged_answer(matrix, len(asked.nuggets))})
 
 
 def shares(asked: Question, found: AnswerDecisions) -> NuggetShares:
@@ -129,7 +129,7 @@ def test_nothing_returned() -> None:
 def test_a_question_without_vital_nuggets_is_skipped_and_named() -> None:
     first, second = question("v", id="a"), question("o", id="b")
     run = make_run("A", [("a", Response("x")), ("b", Response("y" * 1000))])
-    both = {"a": decided([[1.0]], 1), "b": decided([[1.0]], 1)}
+    both = {"a": judged_answer([[1.0]], 1), "b": judged_answer([[1.0]], 1)}
     score = Official().score(run, make_key([first, second]), both)
     assert score.skipped == ("b",)
     assert (score.micro.f, score.macro.f) == (1, 1)  # the length of b's answer does not count
@@ -146,7 +146,7 @@ def test_no_votes_at_all_is_skipped_too() -> None:
 def test_micro_and_macro_differ_as_they_should() -> None:
     short, long = question("v", id="a"), question(*"vvvv", id="b")
     run = make_run("A", [("a", Response("x" * 100)), ("b", Response("y" * 900))])
-    both = {"a": decided([[1.0]], 1), "b": decided([[1.0, 0, 0, 0]], 4)}
+    both = {"a": judged_answer([[1.0]], 1), "b": judged_answer([[1.0, 0, 0, 0]], 4)}
     score = Official(beta=1).score(run, make_key([short, long]), both)
     b = 2 * (1 / 9) * 0.25 / (1 / 9 + 0.25)
     assert score.macro.f == near((1 + b) / 2)
@@ -155,7 +155,7 @@ def test_micro_and_macro_differ_as_they_should() -> None:
 
 def test_a_nugget_counts_once_and_for_the_first_response() -> None:
     two_vital = question(*"vv")
-    decisions = decided([[0, 0.5], [1, 1], [1, 0]], 2)
+    decisions = judged_answer([[0, 0.5], [1, 1], [1, 0]], 2)
     assert decisions.credit() == [1, 0]
     assert decisions.credit(strict=True) == [1, 1]
     twice = scored(Official(), two_vital, ["a", "b", "c"], [[0, 0.5], [1, 1], [1, 0]]).questions[0]
@@ -249,7 +249,7 @@ def test_a_guess_is_not_written_to() -> None:
 
 
 def test_shares_by_hand() -> None:
-    answer_shares = shares(question(*"vvo"), decided([[1, 0, 0], [0, 0.5, 0.5]], 3))
+    answer_shares = shares(question(*"vvo"), judged_answer([[1, 0, 0], [0, 0.5, 0.5]], 3))
     assert answer_shares[2:] == near([2 / 3, 0.75, 1.75 / 2.5, 1 / 3, 0.5, 1 / 2.5])
 
 
@@ -309,7 +309,7 @@ def test_shares_and_credit_are_those_of_plain_loops(
     given: tuple[Question, list[str], list[list[float]]],
 ) -> None:
     drawn_question, _, matrix = given
-    decisions = decided(matrix, len(drawn_question.nuggets))
+    decisions = judged_answer(matrix, len(drawn_question.nuggets))
     vital = [nugget.vital for nugget in drawn_question.nuggets]
     expected = [
         nugget_loops.share(matrix, vital, okay, strict)

@@ -63,8 +63,8 @@ def test_windows(
     bounds = np.cumsum([0, *map(len, flat)])
     expected = []
     first = 0
-    for some, group in zip(responses, texts, strict=True):
-        for response in some:
+    for response_tokens, group in zip(responses, texts, strict=True):
+        for response in response_tokens:
             for t, text in enumerate(group, first):
                 text_weights = weights[bounds[t] : bounds[t + 1]]
                 shares = [
@@ -101,14 +101,14 @@ def test_sentences(
     given_: list[tuple[list[list[list[int]]], list[list[int]]]], together: int, data: st.DataObject
 ) -> None:
     flat = [text for _, texts in given_ for text in texts]
-    responses = [response for some, _ in given_ for response in some]
+    responses = [response for response_sentences, _ in given_ for response in response_sentences]
     tokens = sum(map(len, flat))
     weight = st.sampled_from([0.0, 0.5, 1.0, 3.0])
     weights = data.draw(st.lists(st.tuples(weight, weight), min_size=tokens, max_size=tokens))
     columns = _kernel.nugget_sentences(
         *ragged([sentence for response in responses for sentence in response]),
         starts(responses),
-        starts([some for some, _ in given_]),
+        starts([response_sentences for response_sentences, _ in given_]),
         *ragged(flat),
         starts([texts for _, texts in given_]),
         np.array(weights, dtype=np.float64).reshape(-1, KINDS),
@@ -117,8 +117,8 @@ def test_sentences(
     )
     bounds = np.cumsum([0, *map(len, flat)])
     expected, first = [], 0
-    for some, texts in given_:
-        for response in some:
+    for response_sentences, texts in given_:
+        for response in response_sentences:
             for t, text in enumerate(texts, first):
                 text_weights = weights[bounds[t] : bounds[t + 1]]
                 expected.append(best_sentences(response, text, text_weights, KINDS, together))

@@ -59,14 +59,16 @@ def cells(found: Predictions, tag: str) -> list[float]:
     return np.concatenate([table.ravel() for table in tables]).tolist()
 
 
-def decided(found: Predictions, nuggets: NuggetSet, tag: str) -> dict[str, AnswerDecisions]:
+def run_decisions(found: Predictions, nuggets: NuggetSet, tag: str) -> dict[str, AnswerDecisions]:
     run = nuggets.runs[tag]
     return dict(decide_run(run, nuggets.key, nuggets.judgements, found.guess(tag)))
 
 
 def interval(nuggets: NuggetSet, tag: str) -> ScoreInterval:
     predictions = predict_support(nuggets)
-    ends = predictions.intervals(nuggets.runs[tag], decided(predictions, nuggets, tag), Official())
+    ends = predictions.intervals(
+        nuggets.runs[tag], run_decisions(predictions, nuggets, tag), Official()
+    )
     assert ends is not None
     return ends.share
 
@@ -164,7 +166,7 @@ def test_guesses_never_override_judgements() -> None:
     """Not even judgements that are plainly wrong."""
     wrong = [r._replace(value=1 - r.value) if r.run == "run3" else r for r in JUDGED.rows]
     nuggets = nugget_set(RUNS, wrong)
-    decisions = decided(predict_support(nuggets), nuggets, "run3")
+    decisions = run_decisions(predict_support(nuggets), nuggets, "run3")
     value = {(row.question, row.nugget): row.value for row in wrong if row.run == "run3"}
     for q, question in KEY.questions.items():
         assert decisions[q].is_judged.all()
@@ -178,7 +180,7 @@ def test_of_contradictory_judgements_the_highest_counts() -> None:
         JudgedResponse(r.question, r.nugget, r.response, 0.0, "run3") for r in JUDGED.rows
     ]
     nuggets = nugget_set(RUNS, [*JUDGED.rows, *judgements])
-    decisions = decided(predict_support(nuggets), nuggets, "run3")
+    decisions = run_decisions(predict_support(nuggets), nuggets, "run3")
     plain = decide_run(RUNS[3], KEY, JUDGED)
     assert all(decisions[q].values.tolist() == plain[q].values.tolist() for q in KEY.questions)
 
@@ -186,7 +188,7 @@ def test_of_contradictory_judgements_the_highest_counts() -> None:
 def test_identical_responses_are_known_and_guessed_alike() -> None:
     twin = replace(RUNS[4], tag="twin")
     nuggets = nugget_set([*RUNS, twin], JUDGED.rows)
-    decisions = decided(predict_support(nuggets), nuggets, "twin")
+    decisions = run_decisions(predict_support(nuggets), nuggets, "twin")
     assert all(decisions[q].is_judged.all() for q in KEY.questions)
     unjudged = nugget_set([RUNS[4], twin], without("run4"))
     model = predict_support(unjudged)
@@ -212,7 +214,7 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
     for run in runs:
         nuggets = nugget_set(runs, judged.without([run.tag]).rows, key)
         predictions = predict_support(nuggets)
-        ends = predictions.intervals(run, decided(predictions, nuggets, run.tag), Official())
+        ends = predictions.intervals(run, run_decisions(predictions, nuggets, run.tag), Official())
         assert ends is not None
         assert 0 <= ends.share.low <= ends.share.high <= 1
         inside += ends.share.low <= official(run, key, judged) <= ends.share.high
@@ -223,7 +225,7 @@ def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
     half = Run("half", {q: answer for q, answer in RUNS[0].answers.items() if q < "q4"})
     nuggets = nugget_set([*RUNS[1:], half], without("run0"))
     predictions = predict_support(nuggets)
-    decisions = decided(predictions, nuggets, "half")
+    decisions = run_decisions(predictions, nuggets, "half")
     ends = predictions.intervals(half, decisions, Official())
     assert ends is not None
     score = mean_shares(score_shares(half, KEY, decisions)).A
@@ -237,7 +239,7 @@ def test_a_run_without_responses_has_no_interval() -> None:
     empty = make_run("empty", [])
     nuggets = nugget_set([*RUNS, empty], JUDGED.rows)
     predictions = predict_support(nuggets)
-    decisions = decided(predictions, nuggets, "empty")
+    decisions = run_decisions(predictions, nuggets, "empty")
     assert predictions.intervals(empty, decisions, Official()) is None
     assert all(answer.values.shape == (0, 4) for answer in decisions.values())
 

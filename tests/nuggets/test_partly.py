@@ -66,7 +66,7 @@ def answer(pool: Pool, cells, run: int, question: int) -> loops.Answer:
     return pool.table(cells, question)[pool.run[start:end] == run].tolist()
 
 
-def known(pool: Pool, labels) -> dict[int, dict[int, None]]:
+def scored_questions(pool: Pool, labels) -> dict[int, dict[int, None]]:
     """Runs and their questions whose official scores are known, of two questions or more."""
     values = {}
     for run in range(len(pool.runs)):
@@ -85,7 +85,7 @@ def known(pool: Pool, labels) -> dict[int, dict[int, None]]:
 
 def errors_in_loops(told: MeasuredErrors, how: Official):
     """(bias, between, within) of A, F macro and F micro; None where there is too little."""
-    pool, judged = told.pool, known(told.pool, told.labels)
+    pool, judged = told.pool, scored_questions(told.pool, told.labels)
     if len(judged) < 2:
         return None
     questions = [
@@ -187,16 +187,16 @@ def test_what_another_run_tells_is_in_doubt() -> None:
     selected = [row for row in rows.rows if row.run != "run3"]
     predictions, ends = found_for(key, runs, selected)
     errors = predictions.errors(Official()).share.scaled(0.75, 0.75 + predictions.doubt * 0.25, 1.0)
-    told, shown = (
+    known_values, decided_values = (
         cells.reshape(8, 6, 4)[:, 3].astype(np.float64)
         for cells in (predictions.probabilities, predictions.carried)
     )
     for row in selected:
         if row.run == "run0" and row.question in ("q0", "q1"):
-            for table in (told, shown):
+            for table in (known_values, decided_values):
                 table[int(row.question[1]), int(row.nugget[1])] = row.value
-    wanted = score_interval(told.mean(axis=1), errors, 8).around(shown.mean())
-    assert ends.share == pytest.approx(wanted)
+    interval = score_interval(known_values.mean(axis=1), errors, 8).around(decided_values.mean())
+    assert ends.share == pytest.approx(interval)
 
 
 def test_judging_a_part_leaves_other_runs_to_learn_from() -> None:

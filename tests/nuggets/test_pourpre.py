@@ -24,7 +24,7 @@ near = pytest.approx
 PORTER = Stemmer.Stemmer("porter")
 
 
-def asked(*texts: str | tuple[str, ...], vital: Sequence[bool] = ()) -> Question:
+def question_of(*texts: str | tuple[str, ...], vital: Sequence[bool] = ()) -> Question:
     kinds = [*vital, *[True] * len(texts)]
     return Question(
         "q",
@@ -41,35 +41,35 @@ def responses(*texts: str) -> list[Response]:
 
 def test_a_match_is_the_best_of_single_responses() -> None:
     matches = Pourpre().match(
-        asked("designed the first reactor", "named the neutrino"),
+        question_of("designed the first reactor", "named the neutrino"),
         responses("he designs things", "the reactor was first", "neutrinos were named by him"),
     )
     assert matches.tolist() == near([3 / 4, 2 / 3])
 
 
 def test_stems_are_what_is_compared() -> None:
-    key, answer = asked("designed reactors"), responses("a design for a reactor")
+    key, answer = question_of("designed reactors"), responses("a design for a reactor")
     assert Pourpre().match(key, answer).tolist() == [1]
     assert Pourpre(stem="none").match(key, answer).tolist() == [0]
 
 
 def test_the_best_description_counts() -> None:
-    matches = Pourpre().match(asked(("one two three", "four")), responses("four one"))
+    matches = Pourpre().match(question_of(("one two three", "four")), responses("four one"))
     assert matches.tolist() == [1]
 
 
 def test_punctuation_and_case_do_not_count_and_stop_words_only_if_wanted() -> None:
-    key, answer = asked("The bomb, an 'evil' thing!"), responses("EVIL (bomb)")
+    key, answer = question_of("The bomb, an 'evil' thing!"), responses("EVIL (bomb)")
     assert Pourpre().match(key, answer).tolist() == near([2 / 5])
     assert Pourpre(stop="en").match(key, answer).tolist() == near([2 / 3])
 
 
 def test_a_description_of_stop_words_matches_nothing() -> None:
-    assert Pourpre(stop="en").match(asked("the of and"), responses("the")).tolist() == [0]
+    assert Pourpre(stop="en").match(question_of("the of and"), responses("the")).tolist() == [0]
 
 
 def test_threshold_and_partial_allowance() -> None:
-    key = asked("a b c d", "e f", vital=[True, False])
+    key = question_of("a b c d", "e f", vital=[True, False])
     run = make_run("A", [("q", Response("a e " + "x" * 98))])
     plain = Pourpre().score(run, make_key([key])).questions[0]
     assert (plain.recall, plain.allowance, plain.length) == (0.25, 200, 100)
@@ -80,9 +80,9 @@ def test_threshold_and_partial_allowance() -> None:
 
 
 def test_no_vital_nuggets_and_no_responses() -> None:
-    key = make_key([asked("a", vital=[False])])
+    key = make_key([question_of("a", vital=[False])])
     assert Pourpre().score(make_run("A", []), key).skipped == ("q",)
-    silent = Pourpre().score(make_run("A", []), make_key([asked("a")]))
+    silent = Pourpre().score(make_run("A", []), make_key([question_of("a")]))
     assert (silent.micro.f, silent.macro.f) == (0, 0)
 
 
@@ -112,7 +112,7 @@ def test_matches_are_those_of_plain_loops(
         if idf
         else count_weights
     )
-    matches = Pourpre(weigh=weigh).match(asked(*nuggets), responses(*given_texts))
+    matches = Pourpre(weigh=weigh).match(question_of(*nuggets), responses(*given_texts))
     expected = [
         nugget_loops.pourpre_match(
             nugget_loops.plain_words(nugget),
@@ -134,7 +134,7 @@ def test_scores_are_those_of_plain_loops(
     nuggets: list[str], given_texts: list[str], beta: float
 ) -> None:
     vital = [i % 2 == 0 for i in range(len(nuggets))]
-    key = asked(*nuggets, vital=vital)
+    key = question_of(*nuggets, vital=vital)
     pourpre = Pourpre(beta=beta)
     run = make_run("A", [("q", response) for response in responses(*given_texts)])
     match = pourpre.match(key, run.responses("q")).tolist()
@@ -194,7 +194,7 @@ def test_idf_from_pooled_responses_counts_the_same_text_once() -> None:
 def test_common_words_weigh_less_in_pourpre() -> None:
     demo = kt.load_nuggets("demo-nuggets")
     weigh = pooled_idf(demo.runs.values(), "porter")
-    key, answer = asked("the lens"), responses("the lamp")
+    key, answer = question_of("the lens"), responses("the lamp")
     assert Pourpre(weigh=weigh).match(key, answer)[0] < Pourpre().match(key, answer)[0] == 0.5
 
 

@@ -87,10 +87,10 @@ def question_scores(
 ) -> QuestionScores:
     """Return the scores of all runs on the questions that have one."""
     scores, is_judged = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
-    has_score = ~np.isnan(scores).all(axis=0)
+    has_score = np.asarray(~np.isnan(scores).all(axis=0))
     if not has_score.any():
         raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
-    questions = zip(nuggets.key.questions.values(), has_score.tolist(), strict=True)
+    questions = zip(nuggets.key.questions.values(), has_score, strict=True)
     key = make_key(question for question, yes in questions if yes)
     runs, is_judged = nuggets.runs.values(), is_judged[:, has_score]
     answered = np.array([[bool(run.responses(id)) for id in key.questions] for run in runs])

@@ -61,7 +61,7 @@ def test_two_versions_of_one_tag(output: Output, files: Path) -> None:
     ]
     test, share = report["test"]
     assert (test["questions"], test["old"], test["new"], test["p"]) == (2, 0.5, 0.5, 1)
-    assert [one["score"] for one in report["test"]] == ["F", "A"]
+    assert [permutation_test["score"] for permutation_test in report["test"]] == ["F", "A"]
     assert (share["questions"], share["old"], share["new"]) == (3, 0.5, 2 / 3)
     assert all(row["low"] is None for row in report["scores"])
     assert any(note.startswith("1 of 2 changes rest on responses") for note in report["notes"])
@@ -197,8 +197,10 @@ def test_scores_come_with_intervals_and_guesses_are_counted(output: Output, file
         assert row["f_low"] <= row["f"] <= row["f_high"]
         assert general["low"] <= row["low"] <= row["high"] <= general["high"]
     by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in narrow["rows"]]
-    told = f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
-    assert any(note.startswith(told) for note in narrow["notes"]) == any(by)
+    sentence = (
+        f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
+    )
+    assert any(note.startswith(sentence) for note in narrow["notes"]) == any(by)
     assert any("on questions like these." in note for note in wide["notes"])
     assert narrow["scores"] != wide["scores"]
     plain = output(*ARGS)
