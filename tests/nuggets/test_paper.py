@@ -314,7 +314,7 @@ def test_all_in_one_call() -> None:
 def test_the_paper_s_classifier_guesses_a_new_run() -> None:
     nuggets = without("run0")
     predictions = predict_support(nuggets, classifier=Paper())
-    assert (predictions.classifier, predictions.learned) == (
+    assert (predictions.classifier.name, predictions.learned) == (
         Paper.name,
         len(nuggets.judgements.rows),
     )
