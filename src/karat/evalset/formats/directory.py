@@ -78,7 +78,7 @@ def read_settings(path: Path, reading: Reading) -> SetSettings:
     values = read_toml(read_text(path), str(path))
     _check(values, _KINDS, str(path), reading)
     reading.check()
-    dimensions = [_dimension(item, path, reading) for item in values.get("dimension", [])]
+    dimensions = tuple(_dimensions(values.get("dimension", []), path, reading))
     systems = values.get("systems")
     for name in systems or []:
         if not isinstance(name, str):
@@ -88,7 +88,7 @@ def read_settings(path: Path, reading: Reading) -> SetSettings:
     return SetSettings(
         **{"name": path.resolve().parent.name, **plain},
         systems=None if systems is None else tuple(systems),
-        dimensions=tuple(item for item in dimensions if item is not None),
+        dimensions=dimensions,
     )
 
 
@@ -110,36 +110,31 @@ def read_toml(text: str, name: str) -> dict[str, Any]:
 
 def _check(
     values: Mapping[str, Any], kinds: Mapping[str, type], location: str, reading: Reading
-) -> None:
+) -> bool:
+    """Return whether all keys are known and their values of the right kind; record others."""
+    n_problems = reading.count
     for key, value in values.items():
-        if key not in kinds:
+        kind = kinds.get(key)
+        if kind is None:
             reading.problem(location, f"found the key {quoted(key)}, expected {', '.join(kinds)}")
             continue
-        good = (
-            parse_number(value) is not None
-            if kinds[key] is float
-            else isinstance(value, kinds[key])
-        )
-        if not good or (kinds[key] is float and isinstance(value, str)):
-            reading.problem(
-                location, f"found {key} = {quoted(value)}, expected {_WORDS[kinds[key]]}"
-            )
+        is_number = parse_number(value) is not None and not isinstance(value, str)
+        if not (is_number if kind is float else isinstance(value, kind)):
+            reading.problem(location, f"found {key} = {quoted(value)}, expected {_WORDS[kind]}")
+    return reading.count == n_problems
 
 
-def _dimension(item: object, path: Path, reading: Reading) -> Dimension | None:
-    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
-        reading.problem(path, problem)
-        return None
-    before = len(reading.problems)
-    _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading)
-    if len(reading.problems) > before:
-        return None
-    try:
-        return Dimension(**item)
-    except InputError as error:
-        reading.problem(path, str(error))
-        return None
+def _dimensions(items: Iterable[object], path: Path, reading: Reading) -> Iterator[Dimension]:
+    """Yield the dimensions that are declared; record invalid ones as problems."""
+    for item in items:
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            problem = f"found the dimension {quoted(item)}, expected [[dimension]] with a name"
+            reading.problem(path, problem)
+        elif _check(item, _OF_DIMENSION, f"{path}, dimension {item['name']}", reading):
+            try:
+                yield Dimension(**item)
+            except InputError as error:
+                reading.problem(path, str(error))
 
 
 def format_settings(settings: SetSettings) -> Iterable[str]:
@@ -335,9 +330,6 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
     return [row[0] for _, row in rows], groups
-
-
-# ------------------------------------------------------------------------------------ writing
 
 
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
