@@ -119,7 +119,7 @@ def test_neither_batches_nor_threads_change_a_score(
     texts, references = TEXTS * 100, [[text] for text in reversed(TEXTS * 100)]
     expected = cosine(tiny).segments(texts, references, threads=1)
     monkeypatch.setattr(cosine_module, "_TEXTS", 3)
-    cosine_module._cached_vectors.cache_clear()
+    cosine_module._shared_vectors.cache_clear()
     found = cosine(tiny, batch=batch).segments(texts, references, threads=3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
     if batch == 1:
@@ -171,7 +171,7 @@ def test_what_is_kept_has_a_limit() -> None:
     texts = [f"a{i}" for i in range(50)]
     for _ in range(2):
         assert own.of(texts).vectors[:, 0].tolist() == [1] * 50
-    assert 5 < len(own._known) < 15
+    assert 5 < len(own._cached) < 15
     assert len(embedder.texts) > 80
     own.of(["b"])
     asked = len(embedder.texts)
@@ -492,7 +492,7 @@ def test_wordllama_on_judged_paraphrases(
     mixed = wordllama.segments(judged.paraphrases, originals)
     assert agreement == pytest.approx(0.4257, abs=5e-4)
     assert np.corrcoef(mixed, judged.human)[0, 1] == pytest.approx(0.3076, abs=5e-4)
-    cosine_module._cached_vectors.cache_clear()
+    cosine_module._shared_vectors.cache_clear()
     monkeypatch.setattr(cosine_module, "_TEXTS", 17)
     assert lower.segments(judged.paraphrases, originals, threads=3).tolist() == found.tolist()
 

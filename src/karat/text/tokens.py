@@ -7,7 +7,7 @@ are maps over the vocabulary: they see each distinct word once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -21,7 +21,7 @@ from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.digests import text_digest
 from karat.storage.store import file_stamp
-from karat.text.segments import Texts, as_segments, batches
+from karat.text.segments import Strings, Texts, as_segments, batches
 
 PORTER_NLTK = "porter-nltk"
 """Porter as rouge-score applies it: NLTK's variant, words of more than three characters only."""
@@ -226,6 +226,10 @@ class Lexicon:
             flags = np.fromiter((w.lower() not in stop for w in new), np.bool_, len(new))
             flags_so_far = self._keeps[recipe] = np.concatenate([flags_so_far, flags])
         return flags_so_far
+
+    def passage(self, texts: Sequence[str], name: str) -> Passage:
+        """Return a few texts to be tokenised; `name` is theirs in messages."""
+        return Passage(Strings(texts, name).views(0, len(texts)), self)
 
     def tidy(self) -> None:
         """Forget everything if there is too much of it."""
