@@ -1,8 +1,10 @@
 """String accuracies (Bangalore, Rambow and Whittaker 2000).
 
 The candidate is aligned with the reference (R tokens) at a cost of 3 for an insertion or deletion
-and 4 for a substitution; see `karat.metrics.accuracy` for ties. A word deleted in one place
-and inserted in another is one move, M; I' and D' are what remains of I and D.
+and 4 for a substitution. Of several best alignments one is taken by a fixed rule: walking back from
+the ends of both texts, the diagonal (a match or a substitution) where it is among the best steps,
+else an insertion, else a deletion. A word deleted in one place and inserted in another is one move,
+M; I' and D' are what remains of I and D.
 
     simple accuracy     = 1 - (I + D + S) / R
     generation accuracy = 1 - (M + I' + D' + S) / R

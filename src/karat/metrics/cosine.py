@@ -143,7 +143,13 @@ def _shared_vectors(name: str, embedder: Embedder, batch: int) -> Vectors:
 
 @dataclass(frozen=True)
 class Cosine(Metric):
-    """Cosine of sentence embeddings; mean over segments."""
+    """Cosine of sentence embeddings; mean over segments.
+
+        score = mean over segments of  a . b / (|a| |b|)
+
+    Several references: the one with the highest cosine, the first of equals. A text of white space
+    alone, or one that the model has no vector for, scores 0.
+    """
 
     name: ClassVar[str] = "cosine"
     title: ClassVar[str] = "Cosine of embeddings"

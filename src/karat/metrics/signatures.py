@@ -170,11 +170,10 @@ def _read_field(text: str, name: str, field: str, value: str) -> Settings:
     fields = _FIELDS[name]
     if field not in fields:
         field_names = (*_SHARED[:4], *fields, "version")
-        no_field = (
-            f"no field {quoted(field)}{nearest(field, field_names)} (it has "
-            f"{', '.join(field_names)})"
+        hint, has = nearest(field, field_names), f"it has {', '.join(field_names)}"
+        raise MetricError(
+            f"{text}: sacreBLEU's {_TITLES[name]} has no field {quoted(field)}{hint} ({has})"
         )
-        raise MetricError(f"{text}: sacreBLEU's {_TITLES[name]} has {no_field}")
     read, expected = fields[field]
     settings = read(value)
     if settings is None:
@@ -265,6 +264,7 @@ FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "bu
 """The fields that follow the settings in Karat's signatures."""
 
 _TESTS = ("bootstrap", "randomization")
+_UNCOUNTED = (("nrefs", "var"), ("nrefs", "unknown"))
 
 
 def parse_signature(text: str) -> Metric:
@@ -300,20 +300,14 @@ def _parse_karat(text: str, head: str, fields: list[str]) -> Metric:
             raise MetricError(f"{text}: no field {quoted(name)} in signatures{hint}")
         if name in claims:
             raise MetricError(f"{text}: {name} is given twice")
-        claims[name] = _value(text, name, value)
+        if name == "test":
+            good, expected = value in _TESTS, " or ".join(_TESTS)
+        else:
+            free = name in ("karat", "plugin") or (name, value) in _UNCOUNTED
+            good, expected = free or is_count(value), "a whole number"
+        if not good:
+            raise MetricError(f"{text}: {name}={value}: expected {expected}")
+        claims[name] = value
     check_version(text, claims.pop("karat", __version__))
     check_plugin(text, claims.pop("plugin", ""), origin(type(metric)))
     return metric.claiming(Claims(tuple(claims.items())))
-
-
-def _value(text: str, name: str, value: str) -> str:
-    """A field's value, checked."""
-    if name in ("karat", "plugin") or (name == "nrefs" and value in ("var", "unknown")):
-        return value
-    if name == "test":
-        good, expected = value in _TESTS, " or ".join(_TESTS)
-    else:
-        good, expected = is_count(value), "a whole number"
-    if not good:
-        raise MetricError(f"{text}: {name}={value}: expected {expected}")
-    return value
