@@ -289,9 +289,11 @@ def meta(
     report = kt.meta_report(asked, evalset)
     table, page = report.evaluation.document().tables[0], report.document()
     told = [*report.evaluation.document().notes, *page.notes]
-    told += [str(row.get("note", "")) for row in table.rows]
-    told += [str(row["heading"]) for row in table.rows]
-    told += [str(row["heading"]) for t in page.tables if t.key == "disagreements" for row in t.rows]
+    told += [str(row.note) for row in table.rows]
+    told += [str(table.column("heading").cell(row)) for row in table.rows]
+    for t in page.tables:
+        if t.key == "disagreements":
+            told += [str(t.column("heading").cell(row)) for row in t.rows]
     return " ".join(told)
 
 
@@ -363,7 +365,7 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
 def compared(metric: str) -> str:
     systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
     found = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
-    document = comparison_document(found, "karat")
+    document = comparison_document(found)
     return " ".join([*document.notes, *document.signatures])
 
 
@@ -392,7 +394,7 @@ def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> st
     ]
     texts = {name: ["x"] * size for name in ("base", *names)}
     found = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
-    document = comparison_document(found, "karat")
+    document = comparison_document(found)
     return " ".join([*document.answer, document.basis])
 
 

@@ -453,14 +453,14 @@ def test_the_numbers_of_a_store_are_a_sample(tmp_path: Path) -> None:
         assert sample.systems == ("one", "two")
         assert len(sample.units) == 80
         assert sample.labels.sum() == 10
-        assert {*sample.y[sample.known].tolist()} == {7.0}
+        assert {*sample.y[sample.is_labelled].tolist()} == {7.0}
         assert sample.scale == (1, 7, 1)
         assert (sample.design.round > 0).sum() == 20
         # what is drawn and waits for labels cannot be drawn again
-        waiting = (sample.design.round > 0) & ~sample.known.any(axis=0)
+        waiting = (sample.design.round > 0) & ~sample.is_labelled.any(axis=0)
         assert not sample.present[:, waiting].any()
         place = sample.units.index("2")
-        assert sample.every[0, place, 0] == pytest.approx(100.0)
+        assert sample.all_values[0, place, 0] == pytest.approx(100.0)
 
 
 def test_a_predictor_must_be_known(tmp_path: Path) -> None:

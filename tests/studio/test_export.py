@@ -250,10 +250,10 @@ def test_labels_of_nuggets_read_back_and_ties_stand_apart(tmp_path: Path) -> Non
     assert {row.kind for row in read.judgements.rows} == {"person"}
     trec = export(store, tmp_path, "trec")
     again = load_nuggets(trec)
-    known = read.judgements.known
+    known = read.judgements.values
     ties = {words for words in known if read.judgements.tie(*words)}
     assert ties
-    assert again.judgements.known == {
+    assert again.judgements.values == {
         words: value for words, value in known.items() if words not in ties
     }
     rows = [line.split("\t") for line in (trec / "ties.tsv").read_text().splitlines()[1:]]
@@ -285,7 +285,7 @@ def test_an_adjudicated_label_settles_a_tie(tmp_path: Path) -> None:
     decide(store, "nuggets", output, tie.about, {"label": "none"}, NEW())
     read = load_nuggets(export(store, tmp_path, "nuggets"))
     words = (tie.segment, tie.about, normal(contents.outputs[output].text))
-    assert read.judgements.known[words] == 0.0
+    assert read.judgements.values[words] == 0.0
     assert read.judgements.tie(*words) is None
 
 

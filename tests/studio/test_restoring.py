@@ -223,7 +223,7 @@ def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
             assert store.check().ok
             with store.read() as connection:
                 sample = make_sample(connection, project(store).settings)
-            assert sample.known.tolist() == [[False, True, False, False]]
+            assert sample.is_labelled.tolist() == [[False, True, False, False]]
             assert sample.present.tolist() == [[False, True, False, True]]
             export_store(store, tmp_path / f"{name}-set", "set")
         given = load_evalset(tmp_path / f"{name}-set")
@@ -249,7 +249,7 @@ def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:
         take_over_judgements(store, given)
         assert store.check().ok
         export_store(store, tmp_path / "again.jsonl", "nuggets")
-    assert load_nuggets(tmp_path / "again.jsonl").judgements.known == given.judgements.known
+    assert load_nuggets(tmp_path / "again.jsonl").judgements.values == given.judgements.values
 
 
 def test_a_set_without_fitting_judgements_and_a_value_off_the_scale_are_refused(

@@ -220,7 +220,7 @@ def plan(
     if settings.predictor is None or is_random(round, settings.random_share):
         return plan_units(make_uniform_sample(connection), None, count, seed)
     sample = make_sample(connection, settings)
-    enough = (sample.known.sum(axis=1) >= MIN_LABELLED).all()
+    enough = (sample.is_labelled.sum(axis=1) >= MIN_LABELLED).all()
     return plan_units(sample, predict(sample) if enough else None, count, seed)
 
 

@@ -94,7 +94,7 @@ def _nugget_labels(contents: Contents) -> Iterator[OutputLabel]:
         is_tie = judgements.tie(*words) is not None
         basis = ADJUDICATED if words in adjudicated else TIE if is_tie else MAJORITY
         location = segment, system, "", str(id)
-        label = judgements.known[words]
+        label = judgements.values[words]
         yield OutputLabel(NUGGETS.name, *location, nugget, label, basis, tuple(values))
 
 
@@ -114,7 +114,7 @@ def drop_ties(nuggets: NuggetSet) -> NuggetSet:
         if (row.run, row.words) in labelled or judgements.tie(*row.words) is not None:
             continue
         labelled.add((row.run, row.words))
-        rows.append(row._replace(value=judgements.known[row.words], judge="", kind=""))
+        rows.append(row._replace(value=judgements.values[row.words], judge="", kind=""))
     return NuggetSet(nuggets.name, nuggets.key, nuggets.runs, judgements.with_rows(rows))
 
 
