@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from karat.arrays import Ints, NDArray, np
+from karat.arrays import NDArray, np
 from karat.arrow.jobs import Report, TableJob, add_statistics, measure_piece
 from karat.arrow.merged import Merged
 from karat.arrow.pieces import TablePiece, content_digest
@@ -144,14 +144,9 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
         arrays[f"{at}.counted"] = system_sums.counted
         for m, sums in enumerate(system_sums.sums):
             arrays[f"{at}.sums.{m}"] = sums
-        text_ids.append(
-            int(any(isinstance(segment_rows.ids, list) for segment_rows in system_sums.row_blocks))
-        )
-        if system_sums.row_blocks:
-            arrays |= {
-                f"{at}.{name}": array
-                for name, array in _kept_arrays(system_sums.row_blocks).items()
-            }
+        row_arrays = _row_arrays(system_sums.row_blocks) if system_sums.row_blocks else {}
+        arrays |= {f"{at}.{name}": array for name, array in row_arrays.items()}
+        text_ids.append(int("id_bytes" in row_arrays))
     description = {
         **about,
         "metrics": [sign_metric(m) for m in statistics.metrics],
@@ -166,18 +161,17 @@ def write_shard(path: str, statistics: Statistics, about: dict[str, object]) -> 
     write_store(path, KIND, VERSION, description, arrays)
 
 
-def _kept_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
+def _row_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
     tables = zip(*(rows.tables for rows in row_blocks), strict=True)
     arrays = {f"rows.{m}": np.concatenate(blocks) for m, blocks in enumerate(tables)}
     arrays["references"] = np.concatenate([rows.references for rows in row_blocks])
-    texts = [id for rows in row_blocks if isinstance(rows.ids, list) for id in rows.ids]
-    if texts:
-        encoded = [id.encode() for id in texts]
+    id_blocks = [rows.ids for rows in row_blocks if rows.ids is not None]
+    if any(ids.dtype == object for ids in id_blocks):
+        encoded = [id.encode() for ids in id_blocks for id in ids.tolist()]
         arrays["id_bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         arrays["id_ends"] = np.cumsum([len(id) for id in encoded], dtype=np.int64)
     else:
-        numbers = [rows.ids for rows in row_blocks if isinstance(rows.ids, np.ndarray)]
-        arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *numbers])
+        arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *id_blocks])
     return arrays
 
 
@@ -227,10 +221,10 @@ def _system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemS
     sums = [arrays[f"sums.{m}"] for m in range(metrics)]
     if "references" not in arrays:
         return SystemSums(arrays["counted"], sums)
-    ids: Ints | list[str] | None = arrays.get("ids")
+    ids: NDArray[Any] | None = arrays.get("ids")
     if text_ids:
         data, ends = arrays["id_bytes"].tobytes(), [0, *arrays["id_ends"].tolist()]
-        ids = [data[a:b].decode() for a, b in pairwise(ends)]
+        ids = np.array([data[a:b].decode() for a, b in pairwise(ends)], object)
     tables = [arrays[f"rows.{m}"] for m in range(metrics)]
     codes = np.zeros(len(arrays["references"]), np.int32)
     return SystemSums(

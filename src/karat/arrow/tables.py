@@ -109,7 +109,11 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
     kernel.integers("references", np.concatenate(numbers))
     if rows and rows[0].ids is not None:
         names.append("id")
-        _add_ids(kernel, [segment_rows.ids for segment_rows in rows])
+        ids = np.concatenate([part_rows.ids for part_rows in rows if part_rows.ids is not None])
+        if ids.dtype == object:
+            kernel.strings("id", ids.tolist())
+        else:
+            kernel.integers("id", ids)
     for at, m in enumerate(metrics):
         empty = np.zeros((0, len(m.columns())))
         table = (
@@ -123,14 +127,6 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
             else:
                 kernel.floats(names[-1], np.ascontiguousarray(table[:, place], dtype=np.float64))
     return DataTable(kernel, names)
-
-
-def _add_ids(kernel: _kernel.ArrowTable, ids: Sequence[Ints | list[str] | None]) -> None:
-    numbers = [block for block in ids if isinstance(block, np.ndarray)]
-    if numbers:
-        kernel.integers("id", np.concatenate(numbers))
-    else:
-        kernel.strings("id", [text for block in ids if isinstance(block, list) for text in block])
 
 
 # ------------------------------------------------------------------------------------- and back
@@ -240,10 +236,11 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
     systems, codes = [ONE_SYSTEM], np.zeros(len(columns.batch), np.int32)
     if "system" in columns.formats:
         systems, codes = _kernel.view_groups(columns.texts("system"))
-    ids: Ints | list[str] | None = None
+    ids: NDArray[Any] | None = None
     if "id" in columns.formats:
         text = kind_of(columns.formats["id"]) == "text"
-        ids = columns.texts("id").strings() if text else columns.numbers("id")
+        texts = columns.texts("id").strings() if text else []
+        ids = np.array(texts, object) if text else columns.numbers("id")
     references = columns.numbers("references")
     for m in dict.fromkeys(metric(column.rpartition("/")[0]) for column in stat_columns):
         metric_columns = [f"{m}/{column}" for column in m.columns()]
