@@ -8,17 +8,16 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.command import Group
+from karat.cli.command import Group, help_group
 from karat.cli.inputs import SetInput, add_kind_options
 from karat.cli.parameters import choice, option, path, share
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.progress import Bar
 
-
-@click.group(name="data", cls=Group, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
+command = help_group(
+    Group,
+    "data",
     """Check, convert and list evaluation sets.
 
     SET is a folder or file in a known format, or the name of a known set.
@@ -27,9 +26,8 @@ def command(context: click.Context) -> None:
     karat data list
     karat data check demo
     karat data convert ratings.tsv my-set
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    """,
+)
 
 
 @command.command(name="check")
