@@ -45,18 +45,10 @@ def check(source: SetInput, format: str, output: str | None) -> None:
     karat data check mqm.tsv --option references=refB
     """
     from karat.evalset.conversion import check_evalset
-    from karat.evalset.loading import parse_options
 
     source.check_output(output)
     with Bar() as progress:
-        contents = check_evalset(
-            source.name,
-            source.read_as,
-            judgements=source.judgements,
-            model_judges=source.model_judges,
-            progress=progress,
-            **parse_options(source.reader_options),
-        )
+        contents = check_evalset(source.name, source.read_as, progress=progress, **source.reading())
     show(contents, format, output)
     if contents.evalset is None:
         count = f"{contents.problem_count:,} problem{'s' * (contents.problem_count > 1)}"
@@ -94,7 +86,6 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
     karat data convert demo parsed --parse en_core_web_sm --tok 13a
     """
     from karat.evalset.conversion import convert_evalset
-    from karat.evalset.loading import parse_options
 
     with Bar() as progress:
         contents = convert_evalset(
@@ -104,10 +95,8 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
             source.read_as,
             parse=parse,
             tok=tok,
-            judgements=source.judgements,
-            model_judges=source.model_judges,
             progress=progress,
-            **parse_options(source.reader_options),
+            **source.reading(),
         )
     click.echo(f"{target}: {contents.evalset!r}")
 
