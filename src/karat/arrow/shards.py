@@ -59,8 +59,7 @@ class ShardJob:
     job: TableJob
     folder: str
     digest: str
-    pieces: int
-    """The number of all pieces."""
+    pieces: int  # the number of all pieces
 
     def path(self, piece: TablePiece) -> str:
         """Return the file of a piece."""
@@ -265,20 +264,21 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> Merged:
     files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     if not files:
         raise InputError("no shard was given: name files or folders that --shards wrote")
-    total: Statistics | None = None
-    first: Shard | None = None
-    path_of_piece: dict[int, str] = {}
-    for path in files:
+    first = read_shard(files[0])
+    total, path_of_piece = first.statistics, {first.piece: first.path}
+    for path in files[1:]:
         shard = read_shard(path)
-        first = first or shard
-        _check_job(first, shard)
+        if (shard.job, shard.pieces) != (first.job, first.pieces):
+            pattern = os.path.join(os.path.dirname(first.path), f"{first.job}-*{ENDING}")
+            raise InputError(
+                f"{path} is of another job than {first.path}: other tables, columns, metrics or "
+                f"settings; name the shards of one job alone ({pattern})"
+            )
         if shard.piece in path_of_piece:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
         path_of_piece[shard.piece] = path
-        total = shard.statistics if total is None else add_statistics(total, shard.statistics)
-    if first is None or total is None:
-        raise InputError("no shard was given: there is nothing to merge")
+        total = add_statistics(total, shard.statistics)
     missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]
     if missing:
         numbers = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
@@ -301,17 +301,3 @@ def shard_files(paths: Sequence[FilePath]) -> list[str]:
             raise InputError(f"{path} has no shards in it (files that end in {ENDING})")
         files += (os.path.join(path, name) for name in names)
     return files
-
-
-def _check_job(first: Shard, other: Shard) -> None:
-    if other.job == first.job and other.pieces == first.pieces:
-        return
-    raise InputError(
-        f"{other.path} is of another job than {first.path}: other tables, columns, metrics or "
-        f"settings; name the shards of one job alone ({_pattern(first)})"
-    )
-
-
-def _pattern(shard: Shard) -> str:
-    """Return a pattern for the files of a shard's job."""
-    return os.path.join(os.path.dirname(shard.path), f"{shard.job}-*{ENDING}")

@@ -34,10 +34,8 @@ class SegmentRows(NamedTuple):
     """Statistics of single segments: for each metric a table with a row for each segment."""
 
     codes: NDArray[np.int32]
-    ids: NDArray[Any] | None
-    """Whole numbers, or texts (objects)."""
-    references: Ints
-    """The number of references of each segment."""
+    ids: NDArray[Any] | None  # whole numbers, or texts (objects)
+    references: Ints  # the number of references of each segment
     tables: list[NDArray[Any]]
 
     def take(self, indices: NDArray[np.intp]) -> SegmentRows:
@@ -63,15 +61,12 @@ class Part(NamedTuple):
     """The statistics of some rows of a table, as they come from one worker."""
 
     rows: int
-    reference_range: tuple[int, int]
-    """The smallest and the largest number of references of a row."""
+    reference_range: tuple[int, int]  # the smallest and the largest number of references of a row
     systems: list[str]
-    cells: Ints
-    """Cells that have rows: system x buckets + bucket."""
+    cells: Ints  # cells that have rows: system x buckets + bucket
     counted: Ints
     """For each cell its number of segments, and a sum of their ids' hashes (the upper 32 bits)."""
-    sums: list[Ints]
-    """For each metric the exact sums of its rows, by cell."""
+    sums: list[Ints]  # for each metric the exact sums of its rows, by cell
     segment_rows: SegmentRows | None = None
     values: Sequence[Floats] = ()
     """For each metric the score of every row, if they are wanted; in a wide table for each system
@@ -124,10 +119,8 @@ class TableMeasure:
 
     metrics: tuple[Metric, ...]
     buckets: int | None = None
-    keep: bool = False
-    """True to keep rows."""
-    values: bool = False
-    """True to score every row, too."""
+    keep: bool = False  # True to keep rows
+    values: bool = False  # True to score every row, too
 
     def parts(
         self, ranges: Iterable[RowRange], threads: int | None = 1, stop: Stop | None = None
@@ -206,10 +199,8 @@ class Statistics:
         self.rows = 0
         self.reference_range: tuple[int, int] = (0, 0)
         """The smallest and the largest number of references of a row."""
-        self.kinds: dict[str, str] = {}
-        """The kind of each column of the table, where it is known."""
-        self.source = "table"
-        """The name of the table, or of the last file that was added."""
+        self.kinds: dict[str, str] = {}  # the kind of each column of the table, where it is known
+        self.source = "table"  # the name of the table, or of the last file that was added
         self.order: tuple[str, ...] = ()
         """The systems that columns or files name, in the order in which they were named."""
         self.skipped: dict[str, int] | None = None

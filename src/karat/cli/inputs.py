@@ -113,8 +113,7 @@ class InputFiles(NamedTuple):
     candidates: Sequence[str]
     references: Sequence[str]
     optional_references: bool = False
-    read_as: str | None = None
-    """The format of the files."""
+    read_as: str | None = None  # the format of the files
     evalset: SetInput | None = None
 
     def paths(self) -> list[str]:

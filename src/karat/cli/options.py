@@ -421,9 +421,7 @@ _TABLE_OPTIONS = (
     ),
 )
 _SHARD = _table_option(
-    "--shard",
-    "Process shard K of N only. `karat merge FOLDER` combines the shards.",
-    metavar="K/N",
+    "--shard", "Process shard K of N only. `karat merge FOLDER` combines the shards.", metavar="K/N"
 )
 
 

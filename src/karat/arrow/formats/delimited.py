@@ -35,11 +35,9 @@ class Dialect(NamedTuple):
     """Delimiter and quoting of a table."""
 
     format: str
-    kind: str
-    """Name in messages."""
+    kind: str  # name in messages
     delimiter: str
-    other: tuple[str, str]
-    """The delimiter that might be meant, and the ending of such files."""
+    other: tuple[str, str]  # the delimiter that might be meant, and the ending of such files
 
 
 COMMAS = Dialect("csv", "a CSV table", ",", ("\t", "tsv"))

@@ -174,11 +174,7 @@ class JsonTable:
     """Takes rows one by one, checks them, and makes a record batch of them."""
 
     def __init__(
-        self,
-        lines: TextLines,
-        path: str,
-        columns: Sequence[str] | None,
-        nullable: bool = False,
+        self, lines: TextLines, path: str, columns: Sequence[str] | None, nullable: bool = False
     ) -> None:
         """Read the first row, which decides what columns hold.
 

@@ -35,12 +35,9 @@ class TextLines:
 
     def __init__(self, file: IO[bytes], path: str) -> None:
         self._file, self._path = file, path
-        self.number = 0
-        """Lines read so far."""
-        self.read = 0
-        """Bytes read so far."""
-        self.row_start = 0
-        """Bytes before the row that is being read."""
+        self.number = 0  # lines read so far
+        self.read = 0  # bytes read so far
+        self.row_start = 0  # bytes before the row that is being read
 
     def __iter__(self) -> Iterator[str]:
         readline, most = self._file.readline, MAX_ROW_BYTES + 1

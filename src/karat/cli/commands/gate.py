@@ -105,11 +105,7 @@ def _add_source_options(function: F) -> F:
     heading=TABLES,
 )
 @_add_source_options
-@flag(
-    "--no-loss",
-    "Fail if an answer lost a vital nugget that the baseline has.",
-    heading=NUGGETS,
-)
+@flag("--no-loss", "Fail if an answer lost a vital nugget that the baseline has.", heading=NUGGETS)
 @option(
     "--correction",
     "Intervals for several metrics: simultaneous, or none for separate intervals.",

@@ -215,11 +215,7 @@ def show_signatures(
 @click.command(name="compare", cls=Command)
 @options.texts
 @options.metrics
-@option(
-    "--baseline",
-    "System to compare the others with. Default: the first.",
-    metavar="NAME",
-)
+@option("--baseline", "System to compare the others with. Default: the first.", metavar="NAME")
 @options.test
 @option(
     "--examples",
@@ -288,9 +284,7 @@ def compare_command(
 )
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
-    "--baseline",
-    "System to compare the others with. Default: the first by name.",
-    metavar="NAME",
+    "--baseline", "System to compare the others with. Default: the first by name.", metavar="NAME"
 )
 @options.test
 @options.trials
@@ -298,11 +292,7 @@ def compare_command(
 @options.output
 @options.signature
 def merge_command(
-    shards: tuple[str, ...],
-    compare: bool,
-    format: str,
-    output: str | None,
-    **settings: Any,
+    shards: tuple[str, ...], compare: bool, format: str, output: str | None, **settings: Any
 ) -> None:
     """Merge the shards of a table and show its scores.
 
