@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias,
 from karat.arithmetic import ExactRows, exact_sums, joined_sums, partial_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
+from karat.evalset.aligned_texts import AlignedTexts
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.settings import check_seed
+from karat.settings import check_count
 from karat.stats.buckets import (
     CellSums,
     bucket_of_rows,
@@ -60,7 +61,7 @@ class TextInputs(NamedTuple):
 
 
 def make_inputs(
-    systems: Systems | EvalSet | str,
+    systems: Systems | AlignedTexts | EvalSet | str,
     references: GivenReferences | None,
     metrics: Metrics,
     threads: int | None = None,
@@ -70,6 +71,11 @@ def make_inputs(
 
     References may be missing where no metric reads them.
     """
+    if isinstance(systems, AlignedTexts):
+        if references is not None:
+            raise InputError("texts of load_texts bring their own references: leave references out")
+        references = systems.references
+        systems = systems.segments()
     if references is None and isinstance(systems, str | os.PathLike):
         from karat.evalset.loading import load_evalset
 
@@ -465,7 +471,7 @@ class Resampling(NamedTuple):
     @classmethod
     def plan(cls, resamples: int, seed: int, inputs: TextInputs, buckets: int | None) -> Resampling:
         """Return the resampling of texts; none without resamples."""
-        check_seed(seed)
+        check_count("seed", seed)
         outputs = len(inputs.systems) * inputs.segments.count
         return cls(resamples, seed, resolve_buckets(outputs, buckets) if resamples else None)
 

@@ -20,7 +20,6 @@ from karat.cli.parameters import (
     OUTPUT,
     TABLES,
     TESTS,
-    CommandFunction,
     Listing,
     bundle,
     choice,
@@ -324,9 +323,12 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic in click 8.
         return value if is_registered else super().convert(value, param, ctx)
 
 
-def output(function: F) -> F:
-    """Add `--format`, `--output` and `--spreadsheet-safe`."""
-    function = option(
+output = combine(
+    option(
+        "-o --output", "Write the output to FILE, such as page.html (atomic).", path, is_eager=True
+    ),
+    spreadsheet_safe,
+    option(
         "-f --format format",
         "Output format: {names}. Default: by the ending of --output, else text.",
         _Format(FORMATS),
@@ -336,11 +338,9 @@ def output(function: F) -> F:
         metavar="FORMAT",
         cls=Listing,
         registry="renderers",
-    )(function)
-    written = option(
-        "-o --output", "Write the output to FILE, such as page.html (atomic).", path, is_eager=True
-    )
-    return written(spreadsheet_safe(function))
+    ),
+)
+"""`--format`, `--output` and `--spreadsheet-safe`."""
 
 
 wide = flag(
@@ -420,19 +420,14 @@ _TABLE_OPTIONS = (
         heading=TABLES,
     ),
 )
-_SHARD = _table_option(
+_shard = _table_option(
     "--shard", "Process shard K of N only. `karat merge FOLDER` combines the shards.", metavar="K/N"
 )
-
-
-def table_options(sharded: bool) -> Callable[[CommandFunction], CommandFunction]:
-    """Return the options of tables: `table`; with `sharded` also `--shard`."""
-    return bundle(
-        "table",
-        *_TABLE_OPTIONS,
-        *([_SHARD] if sharded else []),
-        make="karat.cli.inputs:TableOptions",
-    )
+_table_input = partial(bundle, "table", *_TABLE_OPTIONS, make="karat.cli.inputs:TableOptions")
+tables = _table_input()
+"""Options that only tables have: `table`."""
+sharded_tables = _table_input(_shard)
+"""Options that only tables have, with `--shard`: `table`."""
 
 
 buckets = option(

@@ -72,8 +72,9 @@ class SparkRunner:
         def run_job() -> None:
             try:
                 self._context.parallelize(numbered, len(numbered)).foreach(work_on)
-            except Exception as error:
-                problems.append(problem_of(error))  # asks Java: now, while it runs
+            except Exception as error:  # Java is asked now, while it runs
+                task = _TASK.search(str(error))  # the tasks of a job are its pieces, in order
+                problems.append((reason_of(error), int(task[1]) if task else None))
 
         numbered = [(at, absolute(piece)) for at, piece in enumerate(pieces)]
         missing = set(range(len(pieces)))
@@ -135,14 +136,6 @@ def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T 
 Problem = tuple[str, int | None]
 """Reason for the end of a job, and the place of the piece that it is about."""
 _TASK = re.compile(r"\bTask (\d+) in stage")
-
-
-def problem_of(error: BaseException) -> Problem:
-    """Return the reason for an error of Spark; the tasks of a job are its pieces, in order."""
-    task = _TASK.search(str(error))
-    return reason_of(error), int(task.group(1)) if task else None
-
-
 _DIED = re.compile(
     r"Python worker exited unexpectedly|ExecutorLostFailure|OutOfMemoryError|EOFException"
 )

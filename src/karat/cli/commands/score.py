@@ -92,7 +92,7 @@ _view_options = bundle(
 )
 @_view_options
 @options.output
-@options.table_options(sharded=True)
+@options.sharded_tables
 @options.seed
 @options.buckets
 @options.signature
@@ -224,7 +224,7 @@ def show_signatures(
     3,
 )
 @options.output
-@options.table_options(sharded=False)
+@options.tables
 @options.comparison_resamples
 @options.trials
 @options.seed
