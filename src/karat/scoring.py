@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias,
 from karat.arithmetic import ExactRows, exact_sums, joined_sums, partial_sums
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
-from karat.evalset.aligned_texts import AlignedTexts
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
 from karat.metrics.names import metric
@@ -39,6 +38,7 @@ from karat.text.references import (
 from karat.text.segments import Segments, Strings, Texts, as_segments
 
 if TYPE_CHECKING:
+    from karat.evalset.aligned_texts import AlignedTexts
     from karat.ranked_segments import RankedSegments
 
 Systems: TypeAlias = "Mapping[str, Texts] | Texts"
@@ -71,11 +71,15 @@ def make_inputs(
 
     References may be missing where no metric reads them.
     """
-    if isinstance(systems, AlignedTexts):
-        if references is not None:
-            raise InputError("texts of load_texts bring their own references: leave references out")
-        references = systems.references
-        systems = systems.segments()
+    if isinstance(systems, tuple):
+        from karat.evalset.aligned_texts import AlignedTexts
+
+        if isinstance(systems, AlignedTexts):
+            if references is not None:
+                advice = "leave references out"
+                raise InputError(f"texts of load_texts bring their own references: {advice}")
+            references = systems.references
+            systems = systems.segments()
     if references is None and isinstance(systems, str | os.PathLike):
         from karat.evalset.loading import load_evalset
 
