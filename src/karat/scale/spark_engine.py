@@ -96,8 +96,15 @@ class SparkRunner:
                 with suppress(Exception):
                     self._context.cancelAllJobs()
                 job.join(10)
-        if problems or missing:
-            raise self._error(problems, pieces)
+        if not (problems or missing):
+            return
+        reason, place = problems[0] if problems else ("gone", None)
+        failed_piece = None if place is None else pieces[place]
+        if reason == "gone":
+            raise self._engine.gone()
+        if reason == "died" and failed_piece:
+            raise self._engine.lost_workers(failed_piece)
+        raise self._engine.failed(failed_piece, first_line(reason))
 
     def _check_alive(self) -> None:
         """Now and then, see whether a master or an executor is left: Spark would wait for ever."""
@@ -111,15 +118,6 @@ class SparkRunner:
                 check_listening(self._engine, masters)
             except InputError as error:
                 raise self._engine.gone() from error
-
-    def _error(self, problems: list[Problem], pieces: Sequence[TablePiece]) -> Exception:
-        reason, at = problems[0] if problems else ("gone", None)
-        piece = None if at is None else pieces[at]
-        if reason == "gone":
-            return self._engine.gone()
-        if reason == "died" and piece:
-            return self._engine.lost_workers(piece)
-        return self._engine.failed(piece, first_line(reason))
 
 
 def outcome_of(work: EngineWork[T], at: int, piece: TablePiece) -> tuple[int, T | None, str]:
