@@ -22,7 +22,7 @@ from typing import NamedTuple
 from table import Row, duration
 
 import karat as kt
-from karat.evalset.aligned_texts import align, read_gtm_sgml
+from karat.evalset.aligned_texts import load_texts
 
 JAR = "KARAT_GTM_JAR"
 METRIC = kt.GTM(e=2)
@@ -179,13 +179,14 @@ def _children() -> float:
 
 def _print_scores(candidates: str, *references: str) -> None:
     """What the tool prints, from the same files."""
-    texts = align(read_gtm_sgml(candidates), [read_gtm_sgml(path) for path in references])
-    rows = METRIC.stats(texts.candidates, texts.references, threads=1)
+    texts = load_texts({"system": candidates}, references)
+    rows = METRIC.stats(texts.systems["system"], texts.references, threads=1)
     values = METRIC.measure(rows)["value"].tolist()
-    for span in texts.documents:
-        for number, at in enumerate(range(span.start, span.stop), 1):
-            print(span.docid, number, values[at])
-        print(span.docid, METRIC.score(rows[span.start : span.stop].sum(axis=0)).value)
+    for document in dict.fromkeys(texts.documents):
+        segments = [i for i, name in enumerate(texts.documents) if name == document]
+        for number, segment in enumerate(segments, 1):
+            print(document, number, values[segment])
+        print(document, METRIC.score(rows[segments].sum(axis=0)).value)
 
 
 if __name__ == "__main__":

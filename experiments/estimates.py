@@ -203,7 +203,7 @@ def unequal(draws: int) -> Coverage:
     from karat.estimation.planning import draw_systematically, inclusion_probabilities
 
     full = simulated()
-    level = full.every[:, :, 0].mean(axis=0)
+    level = full.all_values[:, :, 0].mean(axis=0)
     place = np.argsort(np.argsort(level)) / len(level)
     chance = inclusion_probabilities(5 - 4 * place, 60)
     rng = np.random.default_rng(SEED)

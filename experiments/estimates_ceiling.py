@@ -78,7 +78,7 @@ def summeval(wrong: float) -> tuple[Sample, int]:
     system = full.systems.index("M1")
     rng = np.random.default_rng(1)
     values = judged(full.y, system, round(wrong * len(full.units)), rng)[:, :, None]
-    return replace(full, x=values, every=values), system
+    return replace(full, x=values, all_values=values), system
 
 
 def intervals(sample: Sample, system: int) -> list[MeanInterval]:

@@ -29,8 +29,7 @@ from karat.paraphrase.pem.evaluation import Gain, paired_gain, rival_features, r
 from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot, train_language
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_language, train_pem
 from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.paraphrase.table.training import train_pivot
 from karat.stats.correlation import pearson, spearman

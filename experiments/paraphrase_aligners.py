@@ -20,7 +20,7 @@ from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import train_language
+from karat.paraphrase.pem.training import train_language
 from karat.paraphrase.table.phrase_table import ENGLISH, PhraseTable
 from karat.paraphrase.table.training import train_pivot
 

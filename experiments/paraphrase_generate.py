@@ -24,8 +24,7 @@ from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.generate.paraphraser import generate_lines
 from karat.paraphrase.pem.judged_pairs import add_controls, control_sentences, judged_rows
 from karat.paraphrase.pem.model import PEM, PEMScores
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.resampling import bootstrap_sums
 from karat.text.segments import Lines
 

@@ -27,8 +27,7 @@ from pathlib import Path
 
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.text.tokens import Recipe
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))

@@ -25,8 +25,7 @@ from karat.paraphrase.pem.evaluation import paired_gain
 from karat.paraphrase.pem.features import PairFeatures
 from karat.paraphrase.pem.judged_pairs import CONTROLS, JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.correlation import pearson
 
 STRINGS = ("rouge1", "chrf++:case=lower")
@@ -48,7 +47,7 @@ def adequacy(pem: PEM, features: PairFeatures) -> np.ndarray:
     if not isinstance(pem.combination, ControlMean):
         raise TypeError("the model has no mean")
     return pem.combination.predict(
-        np.column_stack([features.adequacy, np.zeros(len(features.target))])
+        np.column_stack([features.adequacy, np.zeros(len(features.column("target F1")))])
     )
 
 
@@ -60,11 +59,12 @@ def without_copies(mean: np.ndarray, target: np.ndarray, power: int) -> np.ndarr
 def powers(pem: PEM, judged: JudgedPairs) -> None:
     """The mean alone, with copies made bad by each power, and with a factor of fluency."""
     features, odd = pem.features(judged.originals, judged.paraphrases), odd_rows(judged)
-    mean, target = adequacy(pem, features), features.target
+    mean, target = adequacy(pem, features), features.column("target F1")
     columns = {"pivot F1": features.pivot, "ROUGE-1": features.adequacy[:, 1]}
     columns |= {"chrF++": features.adequacy[:, 2], "mean alone": mean}
     columns |= {f"target F1^{power}": without_copies(mean, target, power) for power in POWERS}
-    lost = features.fluency - pem.features(judged.originals, judged.originals).fluency
+    copies = pem.features(judged.originals, judged.originals)
+    lost = features.column("fluency") - copies.column("fluency")
     for weight in (0.1, 0.2, 0.5):
         fluent = 1 + (mean - 1) * 10 ** (weight * np.minimum(lost, 0))
         columns[f"fluency {weight}"] = without_copies(fluent, target, POWER)
@@ -81,7 +81,8 @@ def against_pivot(pem: PEM, judged: JudgedPairs) -> None:
     """PEM and its pivot F1 beside the judges, and the mean PEM of controls."""
     with_controls = controlled(judged)
     features = pem.features(judged.originals, judged.paraphrases)
-    alike = [judged.human[rows] for rows in (features.target > 0.8, features.target == 1)]
+    target = features.column("target F1")
+    alike = [judged.human[rows] for rows in (target > 0.8, target == 1)]
     print(f"  {len(alike[0])} with target F1 above .8; {len(alike[1])} of 1: {alike[1].mean():.2f}")
     print(f"  mean alone {pearson(judged.human, adequacy(pem, features)):.3f}")
     scores = pem.score(with_controls.originals, with_controls.paraphrases)

@@ -38,8 +38,7 @@ from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.evaluation import RIVALS, Correlation, ParaphraseEvaluation
 from karat.paraphrase.pem.features import pooled_f1, target_statistics
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))
 ORIGINALS, TRAINED = 300, 200

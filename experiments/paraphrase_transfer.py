@@ -28,8 +28,7 @@ from karat.paraphrase.pem.evaluation import paired_gain, rival_features
 from karat.paraphrase.pem.features import FeatureCounter, extract_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, add_controls, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.stats.correlation import pearson, spearman
 
 DATA = Path(os.environ.get("KARAT_DATA", ""))

@@ -125,7 +125,7 @@ def fitted(plane: Plane, metric: AEv, resamples: int, halves: int) -> Fitted:
     return Fitted(
         plane,
         fit,
-        int(sample.is_judged.any(axis=0).sum()),
+        int((~np.isnan(sample.judged)).any(axis=0).sum()),
         "-".join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1]))),
         None if has_few_systems else split_halves(sample, halves),
         verdict(fit, plane.region) if plane.region else None,
@@ -238,11 +238,10 @@ def report(metric: AEv, planes: Sequence[Plane], resamples: int, halves: int) ->
 def length_row(plane: Plane) -> list[str]:
     """A control: signed R^2 of the mean length of the judged outputs alone, in words."""
     metric = AEv()
-    sample = plane_data(
-        outputs(plane.evalset, plane.references, plane.flood, metric), metric, plane.dimension
-    )
-    n_judged = sample.is_judged.sum(axis=1)
-    r = pearson(sample.human.sum(axis=1) / n_judged, sample.rows[:, :, 0].sum(axis=1) / n_judged)
+    scored = outputs(plane.evalset, plane.references, plane.flood, metric)
+    judged = plane_data(scored, metric, plane.dimension).judged
+    lengths = np.where(np.isnan(judged), np.nan, scored.rows[metric][:, :, 0])
+    r = pearson(np.nanmean(judged, axis=1), np.nanmean(lengths, axis=1))
     return [plane.name, plane.dimension, percent(np.sign(r) * r**2)]
 
 

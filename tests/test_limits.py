@@ -18,7 +18,7 @@ import karat as kt
 from karat.errors import MAX_MESSAGE_LENGTH, InputError, KaratError, OutputError, quoted, short
 from karat.evalset.aligned_texts import read_gtm_sgml
 from karat.evalset.loading import load_evalset
-from karat.evalset.reading import Reading, read_csv
+from karat.evalset.reading import Reading, TableSchema
 from karat.nuggets.formats.loading import load_nuggets
 from karat.paraphrase.align.links import read_pharaoh
 from karat.paraphrase.align.parallel_text import read_parallel
@@ -137,7 +137,7 @@ LINE_READERS: dict[str, Callable[[Path], object]] = {
     "judged": lambda path: load_evalset(path, format="judged-paraphrases"),
     "key": lambda path: load_nuggets(path, format="trec-key"),
     "nuggets": lambda path: load_nuggets(path, format="jsonl"),
-    "csv": lambda path: list(read_csv(path, ("a",), Reading())),
+    "csv": lambda path: list(TableSchema(("a",), commas=True).read(path, Reading())),
 }
 
 
@@ -158,7 +158,8 @@ def test_only_line_feeds_end_records_of_csv(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     odd = "a\u2028b\x0cc\x85d\x1ce"
     path.write_bytes(f'x,y\r\n{odd},1\n"two\nlines",2'.encode())
-    rows = [(place.line, *row) for place, row in read_csv(path, ("x", "y"), Reading())]
+    table = TableSchema(("x", "y"), commas=True)
+    rows = [(place.line, *row) for place, row in table.read(path, Reading())]
     assert rows == [(2, odd, "1"), (3, "two\nlines", "2")]
 
 

@@ -59,7 +59,7 @@ from karat.llm.results import ModelRatings as ModelRatings
 from karat.llm.results import ModelSupports as ModelSupports
 from karat.llm.run import Limits as Limits
 from karat.lm.model import LanguageModel as LanguageModel
-from karat.lm.scoring import score_texts as score_texts
+from karat.lm.model import score_texts as score_texts
 from karat.meta.averages import RankAverage as RankAverage
 from karat.meta.averages import average_rankings as average_rankings
 from karat.meta.averages import meta_average as meta_average
@@ -95,7 +95,7 @@ from karat.metrics.base import Score as Score
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.cosine import Cosine as Cosine
 from karat.metrics.given import ExternalScores as ExternalScores
-from karat.metrics.given import given as given
+from karat.metrics.given import external_scores as external_scores
 from karat.metrics.gtm import GTM as GTM
 from karat.metrics.names import list_metrics as list_metrics
 from karat.metrics.names import metric as metric
@@ -134,13 +134,13 @@ from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
 from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
 from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
-from karat.paraphrase.pem.explanation import explain_pair as explain_pair
-from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.features import PivotSettings as PivotSettings
 from karat.paraphrase.pem.features import pivot_statistics as pivot_statistics
 from karat.paraphrase.pem.metrics import PEMMetric as PEMMetric
 from karat.paraphrase.pem.metrics import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
+from karat.paraphrase.pem.scoring import explain_pair as explain_pair
+from karat.paraphrase.pem.scoring import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
 from karat.paraphrase.table.phrase_table import PhraseTable as PhraseTable
 from karat.paraphrase.table.training import train_pivot as train_pivot
@@ -175,8 +175,8 @@ from karat.studio.checking import StoreCheck as StoreCheck
 from karat.studio.export.formats import check_studio as check_studio
 from karat.studio.export.formats import export_studio as export_studio
 from karat.studio.export.formats import import_studio as import_studio
-from karat.studio.opening.running import OpenStudio as OpenStudio
-from karat.studio.opening.running import open_studio as open_studio
+from karat.studio.opening import OpenStudio as OpenStudio
+from karat.studio.opening import open_studio as open_studio
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Recipe as Recipe

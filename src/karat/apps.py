@@ -9,7 +9,7 @@ DECLARED = {
         "judge": ("karat.llm.cli:judge", "Let a language model judge outputs."),
         "lm": ("karat.lm.cli.group", "Train n-gram language models and score text with them."),
         "paraphrase": ("karat.paraphrase.cli.group", "Score and generate paraphrases."),
-        "realize": ("karat.realize.cli.group", "Turn unordered dependency trees into sentences."),
+        "realize": ("karat.realize.cli", "Turn unordered dependency trees into sentences."),
         "studio": ("karat.studio.cli:studio", "Judge outputs in the browser."),
         "studio export": ("karat.studio.cli:export", "Export the judgements of a studio."),
         "studio owner": ("karat.studio.cli:owner", "Print a new owner's link of a studio."),

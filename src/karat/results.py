@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from itertools import accumulate
 from os import PathLike
@@ -19,7 +20,7 @@ from karat.registry import Registry, load
 
 T = TypeVar("T")
 
-DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
+DOCUMENTS: Registry[Callable[[Any], Any]] = Registry(
     "documents",
     "result",
     {
@@ -49,7 +50,7 @@ DOCUMENTS: Registry[Callable[[Any, str], Any]] = Registry(
         "SegmentExplanations": "karat.report.segment.document:explanations_document",
     },
 )
-"""Class of a result -> the function `(result, command) -> Document`."""
+"""Class of a result -> the function from the result to its `Document`."""
 
 
 class Result:
@@ -74,8 +75,16 @@ class Result:
             """The settings that reproduce the numbers, a line for each metric."""
 
     def document(self, command: str = "") -> Any:
-        """Return the tables and figures; `command` is the command line that made them, if any."""
-        return DOCUMENTS[type(self).__name__](self, command)
+        """Return the tables and figures; `command` is the command line that made them, if any.
+
+        Signatures and notes are those of the result, unless its document has its own.
+        """
+        document = DOCUMENTS[type(self).__name__](self)
+        signatures, notes = document.signatures, document.notes
+        if signatures is None:
+            signatures = getattr(self, "signatures", {})
+        notes = self.notes if notes is None else notes
+        return replace(document, command=command, signatures=signatures, notes=notes)
 
     @property
     def summary(self) -> str:
@@ -131,6 +140,21 @@ class Result:
     def __repr__(self) -> str:
         rows = f"{len(self.rows):,} row{'s' * (len(self.rows) != 1)}"
         return f"<{type(self).__name__}: {rows}; .rows, .to_pandas(), .document()>"
+
+
+class SignedResult(Result):
+    """A result with the signatures of its metrics, models and data by name."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def signatures(self) -> Mapping[str, str]:
+            """The full signature of each metric or model, and of the data."""
+
+    @property
+    def signature(self) -> str:
+        """The signatures of all metrics and of the data, a line each."""
+        return "\n".join(self.signatures.values())
 
 
 class LazyRows(Sequence[T]):

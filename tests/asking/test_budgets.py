@@ -108,7 +108,7 @@ def test_a_budget_of_requests_counts_retries(tmp_path: Path) -> None:
         assert found.usage.sent == 10
         answered = [answer for answer in found.answers if answer.text is not None]
         assert len(answered) == 8
-        assert {answer.why for answer in found.answers if answer.text is None} == {"budget"}
+        assert {answer.reason for answer in found.answers if answer.text is None} == {"budget"}
         assert found.usage.missing == 22
         assert "22 missing" in found.usage.notes[0]
         later = asked(server.url, requests(30), tmp_path / "cache")

@@ -105,7 +105,7 @@ def test_a_rejected_answer_with_the_key_is_redacted(tmp_path: Path) -> None:
             check=lambda one, text: f"refused: {text}",
             limits={"attempts": 2},
         )
-    assert "[key]" in found.answers[0].why
+    assert "[key]" in found.answers[0].reason
     assert not has_secret((tmp_path / "cache").read_bytes() + repr(found).encode())
 
 

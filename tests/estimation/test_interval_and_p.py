@@ -181,6 +181,6 @@ def test_predictions_do_not_matter_without_a_judge() -> None:
     """People alone have one bounded interval, whatever judges would say."""
     full = ceiling(0.06)
     sample = replace(full, y=np.where(np.arange(100) < 20, full.y, np.nan))
-    other = replace(sample, every=-sample.every, x=-sample.x)
+    other = replace(sample, all_values=-sample.all_values, x=-sample.x)
     first, second = (estimate_system(one, 0, None, True).interval for one in (sample, other))
     assert first == second

@@ -179,10 +179,10 @@ def metric_string(folder: Path) -> object:
 
 
 def sgml(folder: Path) -> object:
-    from karat.evalset.aligned_texts import align, read_gtm_sgml
+    from karat.evalset.aligned_texts import load_texts
 
-    file = read_gtm_sgml(folder / "x.txt")
-    return align(file, [file])
+    file = folder / "x.txt"
+    return load_texts({"system": file}, [file])
 
 
 def stop_list(folder: Path) -> object:

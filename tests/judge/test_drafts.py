@@ -38,8 +38,8 @@ def fact(text: str = "Ada built it", **more: Any) -> dict[str, Any]:
 )
 def test_refused_facts(given: dict[str, Any], why: str) -> None:
     found = read_facts(DOCUMENTS, 20, json.dumps({"facts": [fact(), given]}))
-    assert [one.text for one in found.kept] == ["Ada built it"]
-    assert [one.why for one in found.refused] == [why]
+    assert [one.text for one in found.accepted] == ["Ada built it"]
+    assert [one.reason for one in found.refused] == [why]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_answers_that_are_asked_again(answer: dict[str, Any], why: str) -> None:
 def test_at_most_so_many() -> None:
     facts = [fact(f"fact {k}", document=1) for k in range(4)]
     found = read_facts(DOCUMENTS, 3, json.dumps({"facts": facts}))
-    assert ([len(part) for part in found], found.refused[0].why) == ([3, 1], "more than 3 facts")
+    assert ([len(part) for part in found], found.refused[0].reason) == ([3, 1], "more than 3 facts")
 
 
 QUESTIONS = [

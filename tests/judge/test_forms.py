@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from karat.llm.interview import InvalidAnswer, json_object, occurs
-from karat.llm.ratings import Rating, RatingScale, read_ratings
-from karat.llm.supports import Support, read_supports
+from karat.llm.interview import InvalidAnswer, JudgedValue, json_object, occurs
+from karat.llm.ratings import RatingScale, read_ratings
+from karat.llm.supports import read_supports
 
 TEXTS = {"1": "A cat\n sat down.", "2": ""}
 SCALE = RatingScale(1, 5, "higher")
@@ -79,7 +79,7 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
     text = json.dumps({"answers": [{"id": "1", "evidence": "", "value": value}]})
     scale = RatingScale(1, 5, better)
     if valid:
-        assert read_ratings({"1": "words"}, scale, text) == {"words": Rating(value, "")}
+        assert read_ratings({"1": "words"}, scale, text) == {"words": JudgedValue(value, "")}
     else:
         with pytest.raises(InvalidAnswer, match="no evidence"):
             read_ratings({"1": "words"}, scale, text)
@@ -88,10 +88,10 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
 @pytest.mark.parametrize(
     ("label", "evidence", "found"),
     [
-        ("support", "cat sat", Support(1.0, "cat sat")),
-        (" Partial_Support", "cat", Support(0.5, "cat")),
-        ("not_support", "", Support(0.0, "")),
-        ("not_support", "words that are nowhere", Support(0.0, "")),
+        ("support", "cat sat", JudgedValue(1.0, "cat sat")),
+        (" Partial_Support", "cat", JudgedValue(0.5, "cat")),
+        ("not_support", "", JudgedValue(0.0, "")),
+        ("not_support", "words that are nowhere", JudgedValue(0.0, "")),
         ("support", "", "no evidence"),
         ("partial_support", "dog", "the evidence does not occur in the text"),
         ("yes", "cat", "unknown label"),
@@ -100,7 +100,7 @@ def test_only_the_best_value_needs_no_evidence(better: str, value: int, valid: b
 )
 def test_supports(label: object, evidence: str, found: object) -> None:
     text = json.dumps({"answers": [{"id": "1", "evidence": evidence, "label": label}]})
-    if isinstance(found, Support):
+    if isinstance(found, JudgedValue):
         assert read_supports(TEXTS["1"], ["1"], text) == {"1": found}
     else:
         with pytest.raises(InvalidAnswer, match=str(found)):

@@ -38,7 +38,7 @@ STANDING = JudgeRow("x", "gpt", 2, 3, 1, 0.5, 12, False, True, None, "")
             ("gpt rated 2 of 2 outputs of mine.", "Mean x: a 2.00 and b 4.00."),
         ),
         (
-            replace(RATED, wanted=3, missing=(MissingRow("budget", 1, "a, segment 2"),)),
+            replace(RATED, expected=3, missing=(MissingRow("budget", 1, "a, segment 2"),)),
             (
                 "gpt rated 2 of 3 outputs of mine; 1 is missing (budget 1).",
                 "Mean x: b 4.00 and a 2.00.",

@@ -11,7 +11,8 @@ from judge.judges import Given, a_set, asked, judge
 
 import karat as kt
 from karat.errors import InputError
-from karat.llm.pairs import ModelPreference, read_preference, settle_orders
+from karat.llm.interview import JudgedValue
+from karat.llm.pairs import read_preference, settle_orders
 
 TEXTS = {"1": "First words.", "2": "Second words."}
 
@@ -33,15 +34,15 @@ def always_first(values: Given) -> dict[str, Any]:
     [(1, 0, 1), (0, 1, 0), (0.5, 0.5, 0.5), (1, 1, 0.5), (0, 0, 0.5), (1, 0.5, 0.5), (0.5, 1, 0.5)],
 )
 def test_both_orders_must_agree(one: float, two: float, value: float) -> None:
-    assert settle_orders(ModelPreference(one, ""), ModelPreference(two, "")) == value
+    assert settle_orders(JudgedValue(one, ""), JudgedValue(two, "")) == value
 
 
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
-        ({"better": "1", "evidence": "first"}, ModelPreference(1, "first")),
-        ({"better": 2, "evidence": "Second"}, ModelPreference(0, "Second")),
-        ({"better": "Tie", "evidence": "nowhere"}, ModelPreference(0.5, "")),
+        ({"better": "1", "evidence": "first"}, JudgedValue(1, "first")),
+        ({"better": 2, "evidence": "Second"}, JudgedValue(0, "Second")),
+        ({"better": "Tie", "evidence": "nowhere"}, JudgedValue(0.5, "")),
         ({"better": "3", "evidence": "first"}, "unknown better"),
         ({"evidence": "first"}, "unknown better"),
         ({"better": "1"}, "no evidence"),
@@ -49,7 +50,7 @@ def test_both_orders_must_agree(one: float, two: float, value: float) -> None:
     ],
 )
 def test_answers(answer: dict[str, Any], found: object) -> None:
-    if isinstance(found, ModelPreference):
+    if isinstance(found, JudgedValue):
         assert read_preference(TEXTS, json.dumps(answer)) == found
     else:
         with pytest.raises(ValueError, match=str(found)):

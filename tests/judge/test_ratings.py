@@ -35,7 +35,7 @@ def test_ratings_and_their_log(tmp_path: Path) -> None:
         ("beta", "2", 2, "Rain"),
     ]
     assert found.usage.sent == 3  # equal outputs are rated once
-    assert (found.wanted, found.missing) == (4, ())
+    assert (found.expected, found.missing) == (4, ())
     found.save_log(tmp_path / "log.jsonl")
     header, first, *_ = map(json.loads, (tmp_path / "log.jsonl").read_text("utf-8").splitlines())
     assert header["judgements"] == "small"

@@ -102,7 +102,7 @@ def test_missing_labels_are_counted(nuggets: kt.NuggetSet, tmp_path: Path) -> No
 
     with judge(broken) as server:
         found = kt.judge_nuggets(nuggets, **asked(server, tmp_path))
-    assert (len(found.rows), found.wanted) == (4, 7)
+    assert (len(found.rows), found.expected) == (4, 7)
     assert [(row.missing, row.example) for row in found.missing] == [
         (3, "question q1, nugget n1, run wren")
     ]

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import karat as kt
-from karat.evalset.aligned_texts import align, read_gtm_sgml
+from karat.evalset.aligned_texts import load_texts
 
 pytest.importorskip("resource", reason="the processor time of children needs POSIX")
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -94,10 +94,10 @@ def test_a_tool_that_disagrees_is_not(
 def test_what_is_written_reads_back(java_gtm: ModuleType, tmp_path: Path) -> None:
     (text,) = texts(java_gtm)
     candidates, references = java_gtm.write(text, tmp_path)
-    found = align(read_gtm_sgml(candidates), [read_gtm_sgml(references)])
-    assert [d.docid for d in found.documents] == ["one", "two"]
-    assert found.candidates == ("a b c", "d e x", "", "a c b", "é d", "f")
-    assert found.references == tuple((text,) for text in REFERENCES * 2)
+    found = load_texts({"system": candidates}, [references])
+    assert found.documents == ("one",) * 3 + ("two",) * 3
+    assert found.systems["system"] == ("a b c", "d e x", "", "a c b", "é d", "f")
+    assert found.references == [(text,) for text in REFERENCES * 2]
     with pytest.raises(RuntimeError, match="segment 1 holds a tag"):
         java_gtm.write(java_gtm.Text("bad", {"one": ["a </seg> b"]}, ["a"]), tmp_path)
 

@@ -164,9 +164,10 @@ def test_kept_differences_are_those_that_were_counted(by: str, level: str) -> No
     (resampled,) = found.resampled.values()
     assert len(found.tests) >= 3
     for test in found.tests:
-        delta, differences = resampled.exchanges[test.better, test.worse]
-        assert (delta, len(differences)) == (test.delta, 30)
-        assert test.p == (1 + np.count_nonzero(differences >= delta - 1e-12)) / 31
+        permutation = resampled.exchanges[test.better, test.worse]
+        assert (permutation.delta, len(permutation.differences)) == (test.delta, 30)
+        beyond = np.count_nonzero(permutation.differences >= test.delta - 1e-12)
+        assert test.p == (1 + beyond) / 31
 
 
 @pytest.mark.parametrize(("by", "level"), [("acc-eq", "item"), ("spa", "system")])

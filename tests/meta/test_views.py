@@ -137,7 +137,7 @@ def test_soft_pairwise_accuracy_is_of_the_segments_behind_systems() -> None:
         )
         found = corpora.agreement(metric, statistic("spa")).value
         assert found == rows.value != expected
-        drawn = corpora.resample_statistic(statistic("spa"), "both", 2, 1, silent)
+        drawn = corpora.resample(statistic("spa"), "both", 2, 1, silent)
         assert ((drawn > 0) & (drawn <= 1)).all()
     with pytest.raises(kt.InputError, match="choose the level system"):
         view("segment", scored, human).agreement(scored.metrics[0], statistic("spa"))
@@ -195,8 +195,5 @@ def test_where_everything_is_judged_all_outputs_are_the_judged_ones() -> None:
             by = STATISTICS["pearson"]
             found = other.agreement(metric, by).value
             assert found == pytest.approx(one.agreement(metric, by).value)
-        draws = (
-            seen.resample_statistic(STATISTICS["tau-b"], "both", 20, 1, silent)
-            for seen in (one, other)
-        )
+        draws = (seen.resample(STATISTICS["tau-b"], "both", 20, 1, silent) for seen in (one, other))
         np.testing.assert_allclose(*draws)

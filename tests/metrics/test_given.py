@@ -66,10 +66,10 @@ def test_every_format_has_the_same_scores(tmp_path: Path, ending: str) -> None:
 
 def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
     by_id = {s: {str(i): x for i, x in enumerate(own, 1)} for s, own in SCORES.items()}
-    first, second = kt.given("mine", SCORES), kt.given("mine", by_id)
+    first, second = kt.external_scores("mine", SCORES), kt.external_scores("mine", by_id)
     for m in (first, second):
         assert kt.score(SYSTEMS, REFERENCES, [m])["B", "given:metric=mine"].score.value == 0.375
-    assert kt.score(["a", "b"], None, kt.given("x", [1, 3])).rows[0].score.value == 2
+    assert kt.score(["a", "b"], None, kt.external_scores("x", [1, 3])).rows[0].score.value == 2
     from_file = kt.ExternalScores(file=written(tmp_path, "tsv"))
     assert (
         from_file.scores_by_system.digest
@@ -87,7 +87,7 @@ def test_scores_of_python_are_those_of_a_file(tmp_path: Path) -> None:
 )
 def test_a_score_is_the_mean_of_those_that_are_there(rows: list[list[float | None]]) -> None:
     systems = {f"s{k}": ["x"] * 3 for k in range(len(rows))}
-    m = kt.given("mine", {f"s{k}": own for k, own in enumerate(rows)})
+    m = kt.external_scores("mine", {f"s{k}": own for k, own in enumerate(rows)})
     found = kt.score(systems, None, m, segments=True)
     for k, own in enumerate(rows):
         known = [x for x in own if x is not None]
@@ -110,8 +110,10 @@ def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: st
     found = [
         kt.score(texts, None, [of_file]),
         kt.score_table(str(tmp_path / "t.csv"), ["given:column=score"], **columns),
-        kt.score(texts, None, [kt.given("m", {"A": [0.5, float("nan"), 0.25]})]),
-        kt.score(texts, None, [kt.given("m", {"A": pd.array([0.5, None, 0.25], "Float64")})]),
+        kt.score(texts, None, [kt.external_scores("m", {"A": [0.5, float("nan"), 0.25]})]),
+        kt.score(
+            texts, None, [kt.external_scores("m", {"A": pd.array([0.5, None, 0.25], "Float64")})]
+        ),
     ]
     for each in found:
         assert each.rows[0].score.value == 0.375
@@ -119,7 +121,7 @@ def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: st
 
 
 def test_a_comparison_leaves_missing_segments_out() -> None:
-    m = kt.given("mine", SCORES)
+    m = kt.external_scores("mine", SCORES)
     found = kt.compare(SYSTEMS, REFERENCES, [m], trials=50, examples=4)
     row = found["B", m]
     assert (row.wins, row.losses, row.ties) == (2, 4, 1)  # of all segments but the second
@@ -130,7 +132,7 @@ def test_a_comparison_leaves_missing_segments_out() -> None:
 
 
 def test_resamples_without_any_score_are_refused() -> None:
-    m = kt.given("mine", {"A": [1.0, *[None] * 7], "B": SCORES["B"]})
+    m = kt.external_scores("mine", {"A": [1.0, *[None] * 7], "B": SCORES["B"]})
     with pytest.raises(kt.InputError, match="in some resamples no segment has a score"):
         kt.score(SYSTEMS, None, m, resamples=100)
 
@@ -183,14 +185,14 @@ def test_system_scores_alone(tmp_path: Path) -> None:
 def test_the_direction_is_stated_or_known(
     name: str, values: list[float], higher: bool | None, sign: int
 ) -> None:
-    m = kt.given(name, values, higher=higher)
+    m = kt.external_scores(name, values, higher=higher)
     assert m.sign == sign
     known = higher is not None or name == "COMET"
     assert (m.remarks() == ()) is known
 
 
 def test_the_best_of_an_error_rate_is_the_lowest() -> None:
-    m = kt.given("TER", {"A": [10, 20] * 4, "B": [5, 10] * 4})
+    m = kt.external_scores("TER", {"A": [10, 20] * 4, "B": [5, 10] * 4})
     found = kt.compare(SYSTEMS, REFERENCES, m, trials=50)
     assert found.rows[0].system == "B"
     assert found["B", m].wins == 8
@@ -211,7 +213,7 @@ def test_names_and_signatures_parse_back(tmp_path: Path) -> None:
 
 
 def test_one_name_has_one_set_of_scores() -> None:
-    first, second = (kt.given("x", {"A": [v] * 8, "B": [v] * 8}) for v in (1, 2))
+    first, second = (kt.external_scores("x", {"A": [v] * 8, "B": [v] * 8}) for v in (1, 2))
     with pytest.raises(kt.InputError, match="given twice, with other scores"):
         kt.score(SYSTEMS, None, [first, second])
     assert len(kt.score(SYSTEMS, None, [first, first]).rows) == 2
@@ -324,15 +326,15 @@ def test_metrics_without_scores_are_refused(
 )
 def test_bad_scores_of_python_are_refused(scores: Any, told: str) -> None:
     with pytest.raises(kt.InputError, match=told):
-        kt.score({"A": SYSTEMS["A"]}, None, kt.given("mine", scores))
+        kt.score({"A": SYSTEMS["A"]}, None, kt.external_scores("mine", scores))
 
 
 def test_a_table_must_have_the_segments_of_the_scores() -> None:
     other = {s: {**{str(i): 1.0 for i in range(1, 9)}, "9": 2.0} for s in SYSTEMS}
     with pytest.raises(kt.InputError, match="no segments for 1 of 9 scores of system"):
-        kt.score_table(table(), kt.given("mine", other), by="sys", id="seg")
+        kt.score_table(table(), kt.external_scores("mine", other), by="sys", id="seg")
     with pytest.raises(kt.InputError, match="a table needs scores by the ids of segments"):
-        kt.score_table(table(), kt.given("mine", SCORES), by="sys", id="seg")
+        kt.score_table(table(), kt.external_scores("mine", SCORES), by="sys", id="seg")
     with pytest.raises(kt.InputError, match="column 'output' is 'cuatro'; every row needs a fin"):
         kt.score_table(table(), "given:column=output", by="sys")
 
@@ -349,7 +351,9 @@ def test_sets_without_references_take_given_scores() -> None:
     )
     some = found.select(segments=["1", "3"])
     by_id = {s: {str(i): x for i, x in enumerate(own, 1)} for s, own in SCORES.items()}
-    assert kt.score(some, metrics=kt.given("k", by_id)).rows[0].score.value == 0.375  # of A
+    assert (
+        kt.score(some, metrics=kt.external_scores("k", by_id)).rows[0].score.value == 0.375
+    )  # of A
     with pytest.raises(kt.InputError, match="8 of 8 segments have no reference"):
         kt.score(found, metrics=["given:metric=mine", "bleu"])
     with pytest.raises(kt.InputError, match="no scores of 'mind'; did you mean mine"):
@@ -357,15 +361,15 @@ def test_sets_without_references_take_given_scores() -> None:
 
 
 def test_a_perfect_error_rate_is_no_negated_one() -> None:
-    assert kt.given("WER", {"A": [0.0, 0.0]}).sign == -1
-    assert kt.given("WER", {"A": [-0.5, 0.0]}).sign == 1
-    assert kt.given("WER", {"A": [0.5, 0.0]}).sign == -1
+    assert kt.external_scores("WER", {"A": [0.0, 0.0]}).sign == -1
+    assert kt.external_scores("WER", {"A": [-0.5, 0.0]}).sign == 1
+    assert kt.external_scores("WER", {"A": [0.5, 0.0]}).sign == -1
 
 
 def test_comparisons_take_the_segments_that_all_systems_have() -> None:
     scores = {"A": [0.1, 0.2, 0.3, 0.4, 0.9, 0.9], "B": [0.2, 0.3, 0.4, 0.5, None, None]}
     texts = {name: ["x"] * 6 for name in scores}
-    rows = kt.compare(texts, None, kt.given("q", scores), trials=50).rows
+    rows = kt.compare(texts, None, kt.external_scores("q", scores), trials=50).rows
     found = {row.system: (round(row.score.value, 12), row.wins) for row in rows}
     assert found == {"A": (0.25, None), "B": (0.35, 4)}
     assert next(row.delta for row in rows if row.system == "B") == pytest.approx(0.1)

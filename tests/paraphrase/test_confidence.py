@@ -14,14 +14,6 @@ from oracles.small_tables import table
 
 from karat.evalset.loading import load_evalset
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.confidence import (
-    WEIGHTS,
-    PhraseContexts,
-    Rewrite,
-    compute_confidences,
-    find_repeats,
-    is_inflection,
-)
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.generate.paraphraser import (
     Original,
@@ -31,6 +23,14 @@ from karat.paraphrase.generate.paraphraser import (
     find_wordings,
 )
 from karat.paraphrase.generate.rewrites import find_trusted
+from karat.paraphrase.generate.rewriting import (
+    WEIGHTS,
+    PhraseContexts,
+    Rewrite,
+    compute_confidences,
+    find_repeats,
+    is_inflection,
+)
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 

@@ -17,8 +17,7 @@ from karat.paraphrase.pem.combination import POWER, SVR, ControlMean, fit_mean
 from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import sample_lines
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import sample_lines, train_pem
 from karat.text.segments import Strings
 
 Called = Callable[..., subprocess.CompletedProcess[str]]

@@ -22,8 +22,7 @@ from karat.paraphrase.cli.group import command
 from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house."]
 OUT = ["I would like to purchase a new automobile.", "Please help.", "She has a big house."]

@@ -10,7 +10,7 @@ import pytest
 from oracles.small_tables import PAPER, table
 
 import karat as kt
-from karat.paraphrase.pem.explanation import PairExplanation, explain_pair
+from karat.paraphrase.pem.scoring import PairExplanation, explain_pair
 from karat.paraphrase.report import figures
 from karat.paraphrase.report.figures import network_figure
 

@@ -16,8 +16,7 @@ from karat.errors import InputError
 from karat.paraphrase import Pivot, judged_rows, read_parallel
 from karat.paraphrase.pem.combination import GRID, fit_svr, search_setting
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import train_language
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import train_language, train_pem
 from karat.text.segments import Strings
 
 pytest.importorskip("sklearn")

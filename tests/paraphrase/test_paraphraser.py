@@ -11,7 +11,6 @@ import pytest
 
 from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import learn_casing
 from karat.paraphrase.generate.paraphraser import (
     MAX_ORIGINAL_WORDS,
@@ -20,6 +19,7 @@ from karat.paraphrase.generate.paraphraser import (
     find_wordings,
     generate_lines,
 )
+from karat.paraphrase.generate.rewriting import CONFIDENCE
 from karat.paraphrase.pem.model import PEM
 from karat.text.segments import Strings
 from karat.text.tokens import Recipe

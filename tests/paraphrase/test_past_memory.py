@@ -25,14 +25,12 @@ from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import Links, pharaoh_lines
 from karat.paraphrase.align.parallel_text import Parallel, StoredTokens, parallel_tokens
 from karat.paraphrase.generate import rewrites
-from karat.paraphrase.pem import stages
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem import training as pem_training
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table import training
 from karat.paraphrase.table.phrase_pairs import extract_phrases
 from karat.paraphrase.table.phrase_table import PhraseTable
-from karat.paraphrase.table.training import AlignedText, train_pivot
-from karat.progress import silent
+from karat.paraphrase.table.training import build_table, train_pivot
 from karat.storage import arrays
 from karat.storage.arrays import ArrayFile
 from karat.storage.stages import Stages
@@ -164,15 +162,14 @@ def test_tables_do_not_depend_on_memory(seed: int, number: int, limit: int, long
     counts = extract_phrases(source, pivot, links, longest)
     about = {"source": {"tok": "none", "case": "mixed", "stem": "none"}}
     about["pivot"] = about["source"]
-    text = AlignedText(source, pivot, links, about)
     if not len(counts):
         with pytest.raises(InputError, match="no phrase pair"):
-            text.table(longest, memory=limit, progress=silent)
+            build_table(source, pivot, links, about, longest, memory=limit)
         return
     wanted = PhraseTable.from_counts(
         counts, source.vocab, pivot.vocab, {**about, "longest": longest}
     )
-    found = text.table(longest, memory=limit, progress=silent)
+    found = build_table(source, pivot, links, about, longest, memory=limit)
     assert found.about == wanted.about
     assert list(found.arrays) == list(wanted.arrays)
     for name, array in wanted.arrays.items():
@@ -193,7 +190,7 @@ def test_a_table_of_a_text_in_files(tmp_path: Path) -> None:
 @examples(8, 25)
 def test_each_line_once(texts: list[list[str]], limit: int) -> None:
     arrays.MIN_MEMORY = 1
-    found = stages.distinct_lines([Strings(text) for text in texts], limit)
+    found = pem_training.distinct_lines([Strings(text) for text in texts], limit)
     wanted = list(dict.fromkeys(line for text in texts for line in text))
     assert found.views(0, len(found)).strings() == wanted
 
@@ -248,7 +245,7 @@ def test_finished_stages_are_not_done_again(
     for module in (training, rewrites):
         monkeypatch.setattr(module, "_BYTES_OF_PAIR", limit // 50)
     monkeypatch.setattr(parallel_text, "_SHARE", limit)
-    monkeypatch.setattr(stages, "_BYTES_OF_LINE", limit // 10)
+    monkeypatch.setattr(pem_training, "_BYTES_OF_LINE", limit // 10)
     assert trained(other, work=tmp_path / "work2", memory=limit, threads=1) == []
     assert other.read_bytes() == plain.read_bytes()
 

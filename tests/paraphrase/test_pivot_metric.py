@@ -15,7 +15,6 @@ import karat as kt
 from karat.errors import InputError, MetricError
 from karat.lm.model import LanguageModel
 from karat.metrics.names import parse
-from karat.paraphrase.pem.explanation import explain_pair
 from karat.paraphrase.pem.features import (
     PivotSettings,
     pivot_statistics,
@@ -24,6 +23,7 @@ from karat.paraphrase.pem.features import (
 )
 from karat.paraphrase.pem.metrics import PivotF1
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.scoring import explain_pair
 from karat.paraphrase.table.phrase_table import table_digest
 from karat.text.tokens import Recipe
 
@@ -171,7 +171,7 @@ def test_the_target_f1_stems_english() -> None:
 
 def test_an_explanation_has_every_step() -> None:
     found = explain_pair(table(PAPER), R, P, PivotSettings(edge=0))
-    assert [(p.words, p.times, p.seen) for p in found.paraphrase] == [
+    assert [(p.words, p.times, p.in_table) for p in found.paraphrase] == [
         (("Hello", ","), 10, True),
         (("Querrien",), 0.5, False),
         ((".",), 50, True),
@@ -203,7 +203,7 @@ def test_an_explanation_adds_up(original: str, paraphrase: str, edge: float, aga
         assert [w for p in phrases for w in p.words] == sentence.split()
         for p in phrases:
             number = table(COUNTS).find(p.words)
-            assert p.seen == (number is not None)
+            assert p.in_table == (number is not None)
             every = table(COUNTS).translations(number) if number is not None else p.edges
             assert len(p.edges) + p.left_out == len(every)
             assert not again or sum(q for _, q in p.edges) == pytest.approx(1)

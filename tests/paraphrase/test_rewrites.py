@@ -23,7 +23,7 @@ from karat.paraphrase.table.phrase_table import pad_phrases, to_offsets
 from karat.storage import arrays
 from karat.text.tokens import Ragged, Recipe, Vocab
 
-ALL = RewriteLimits(0, 0, 1e-12, 1000, ways=1)
+ALL = RewriteLimits(0, 0, 1e-12, 1000, min_ways=1)
 HALF = Fraction(1, 2)
 Found = Mapping[str, Mapping[str, float]]
 

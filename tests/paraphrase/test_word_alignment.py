@@ -192,19 +192,6 @@ def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch, decoding: str) -
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-@pytest.mark.parametrize("model", ["hmm", "fertility"])
-def test_neither_does_a_table_too_large_to_point_into(
-    monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
-    texts, how = translated(2, 100), Aligner(model=model)
-    stored = align_words(*texts, how)
-    monkeypatch.setattr(alignment, "_STORED_CELLS", 0)
-    sought = align_words(*texts, how)
-    np.testing.assert_array_equal(stored.links.source, sought.links.source)
-    np.testing.assert_array_equal(stored.links.offsets, sought.links.offsets)
-    assert sought.nbytes < stored.nbytes
-
-
 def test_a_translation_word_by_word_is_found() -> None:
     source, pivot = translated(3, 400)
     found = align_words(source, pivot, Aligner(model="hmm")).links

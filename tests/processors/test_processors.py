@@ -27,7 +27,7 @@ from karat.llm import cli as judge
 from karat.lm.cli import group as lm
 from karat.nuggets.cli import group as nuggets
 from karat.paraphrase.cli import group as paraphrase
-from karat.realize.cli import group as realize
+from karat.realize import cli as realize
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

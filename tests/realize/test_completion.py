@@ -19,13 +19,13 @@ from karat.errors import InputError
 from karat.realize import completer, evaluation, labelling, slot_features
 from karat.realize import ordering as ordering_training
 from karat.realize.choices import SlotFilling, explain_completion
-from karat.realize.cli.group import command
+from karat.realize.cli import command
 from karat.realize.completer import Completer
 from karat.realize.completion import WEIGHTS, realize_content
-from karat.realize.content import check_completion_classes, content_trees
+from karat.realize.content import completed_slots, content_trees
 from karat.realize.evaluation import evaluate_realizer
-from karat.realize.explanation import explain_content_words
-from karat.realize.generation import ContentRealizer, generate_sentences
+from karat.realize.explanation import explain_tree
+from karat.realize.generation import ContentRealizer, realize_trees
 from karat.realize.model import RealizerModel, open_realizer, train_realizer
 from karat.realize.treebank import Treebank, read_treebank, split_into_blocks
 from karat.report.render.records import render_json
@@ -64,7 +64,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, small: None) -> RealizerMode
 
 def content(treebank: Treebank, model: RealizerModel, inputs: str, classes: tuple[str, ...] = BOTH):
     """Return the sentences that are made of a treebank without some classes of words."""
-    completer, slots = model.completer(inputs), check_completion_classes(classes)
+    completer, slots = model.completer(inputs), completed_slots(classes)
     trees = content_trees(treebank, completer.final).without(slots)
     found = realize_content(completer, model.ordering["all"], trees, slots)
     trees = found.inserted.trees
@@ -111,7 +111,7 @@ def test_given_words_stay_and_slots_can_be_kept(model: RealizerModel, tmp_path: 
     bare = bank(tmp_path, noun.format(more="") + verb + "\n")
 
     def said(treebank: Treebank, **more) -> str:
-        return generate_sentences(model, treebank, inputs="all", **more).rows[0].sentence
+        return realize_trees(model, treebank, inputs="all", **more).rows[0].sentence
 
     assert said(bare, complete=BOTH) == "the dog sleeps ."
     assert said(bare, complete=BOTH[:1]) == "the dog sleeps"
@@ -192,9 +192,9 @@ def test_long_sentences_are_refused_before_anything_is_made_of_them(
     words = int(treebank.offsets[-1] - treebank.offsets[-2])
     told = rf"line 2\d: {words:,} words: expected at most 1,000 in a sentence"
     with pytest.raises(InputError, match=told):
-        generate_sentences(model, treebank, inputs="all", complete=BOTH)
+        realize_trees(model, treebank, inputs="all", complete=BOTH)
     with pytest.raises(InputError, match=rf"{words:,} words: expected at most 1,000"):
-        explain_content_words(model, treebank, 3, complete=BOTH)
+        explain_tree(model, treebank, 3, inputs="all", complete=BOTH)
 
 
 @pytest.mark.parametrize("tree", [tall(900), flat(520)], ids=["tall", "flat"])
@@ -202,7 +202,7 @@ def test_inserted_words_do_not_count_in_the_length_of_a_sentence(
     model: RealizerModel, tmp_path: Path, tree: str
 ) -> None:
     treebank = bank(tmp_path, tree)
-    found = generate_sentences(model, treebank, inputs="all", complete=BOTH)
+    found = realize_trees(model, treebank, inputs="all", complete=BOTH)
     words = found.rows[0].sentence.split(" ")
     # A noun has an article, the verb a mark.
     assert len(words) == 2 * len(treebank.words) > 1000
@@ -215,7 +215,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
     model: RealizerModel, tmp_path: Path, inputs: str
 ) -> None:
     treebank = bank(tmp_path, toy_content(11, 9))
-    realizer = ContentRealizer(model, inputs, check_completion_classes(BOTH))
+    realizer = ContentRealizer(model, inputs, completed_slots(BOTH))
     told: list[tuple[int, int, str]] = []
 
     def made(most: int) -> list[tuple[str, float]]:
@@ -223,7 +223,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
         for first, some in realizer.realize_all(treebank, 2, most=most, progress=report):
             assert first == ends
             ends += len(some.content)
-            scores = [order.score for few in some.realized.orders for order in few]
+            scores = [order.score for few in some.orders for order in few]
             found += zip(some.texts(), scores, strict=True)
         return found
 
@@ -236,7 +236,7 @@ def test_blocks_of_any_size_make_the_same_sentences(
     assert made(4) == whole
     assert [done for done, *_ in told] == [0, 4, 8, 11]
     assert made(1) == whole
-    rows = generate_sentences(model, treebank, 2, inputs=inputs, complete=BOTH).rows
+    rows = realize_trees(model, treebank, 2, inputs=inputs, complete=BOTH).rows
     assert [(row.sentence, row.score) for row in rows] == whole
     assert [row.tree for row in rows if row.rank == 1] == [*range(1, 12)]
 
@@ -288,7 +288,7 @@ def test_an_evaluation_of_one_input_has_its_completion(
 def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(20, 8))
     bare = replace(treebank, relations=["dep" if r == "det" else r for r in treebank.relations])
-    found = explain_content_words(model, bare, 0, 2, inputs="relations", complete=BOTH)
+    found = explain_tree(model, bare, 0, 2, inputs="relations", complete=BOTH)
     assert found.completion is not None
     slots = groupby(found.completion.fillings, key=lambda one: (one.word, one.slot))
     for chances in ([one.probability for one in group] for _, group in slots):
@@ -303,9 +303,9 @@ def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_p
     assert all(one.alternatives for one in optional if not one.word)
     blank = replace(treebank, upos=["_"] * len(treebank.words))
     with pytest.raises(InputError, match=r"no tags \(UPOS\)"):
-        explain_content_words(model, blank, 0)
+        explain_tree(model, blank, 0, inputs="all", complete=BOTH)
     with pytest.raises(InputError, match=r"no tree 21; the last is tree 20"):
-        explain_content_words(model, treebank, 20)
+        explain_tree(model, treebank, 20, inputs="all", complete=BOTH)
 
 
 def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
@@ -313,7 +313,8 @@ def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
 ) -> None:
     noun = "1\towl\towl\tNOUN\tNOUN\tNumber=Sing\t2\tnsubj\t_\t_\n"
     verb = "2\tsleeps\tsleep\tVERB\tVERB\tMood=Ind\t0\troot\t_\t_\n\n"
-    found = explain_content_words(model, bank(tmp_path, noun + verb), 0, inputs="relations")
+    trees = bank(tmp_path, noun + verb)
+    found = explain_tree(model, trees, 0, inputs="relations", complete=BOTH)
     assert found.completion is not None
     rows = [one for one in found.completion.fillings if one.slot == "article"]
     best, second, third = (one[:5] for one in rows)
@@ -328,11 +329,9 @@ def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
 def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(30, 8))
     without = replace(treebank, features=["" for _ in treebank.words])
-    trees = content_trees(without, model.completer("all").final).without(
-        check_completion_classes(BOTH)
-    )
+    trees = content_trees(without, model.completer("all").final).without(completed_slots(BOTH))
     made = realize_content(
-        model.completer("all"), model.ordering["all"], trees, check_completion_classes(BOTH)
+        model.completer("all"), model.ordering["all"], trees, completed_slots(BOTH)
     )
     assert made.scores
     weights = WEIGHTS["all"]
@@ -357,7 +356,8 @@ def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path)
 
 
 def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_path: Path) -> None:
-    found = explain_content_words(model, bank(tmp_path, toy_content(1, 8)), 0, complete=BOTH)
+    trees = bank(tmp_path, toy_content(1, 8))
+    found = explain_tree(model, trees, 0, inputs="all", complete=BOTH)
     assert found.completion is not None
     rows = [SlotFilling("owl", "case", text, 0.5, not text) for text in ("", "nothing")]
     other = replace(found, completion=found.completion._replace(fillings=tuple(rows)))
@@ -365,7 +365,7 @@ def test_an_empty_slot_is_told_from_the_word_nothing(model: RealizerModel, tmp_p
     slots = json.loads("".join(render_json(document)))["slots"]
     assert [(row["filling"], row["chosen"]) for row in slots] == [("", True), ("nothing", False)]
     (table,) = [one for one in document.blocks if one.title == "Words inserted"]
-    assert [row["said"] for row in table.rows] == ["nothing", "nothing"]
+    assert [table.column("said").cell(row) for row in table.rows] == ["nothing", "nothing"]
 
 
 def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:
@@ -375,9 +375,7 @@ def test_odd_trees_are_completed(model: RealizerModel, tmp_path: Path) -> None:
     )
     for text in (alone, unseen):
         for inputs in ("all", "relations"):
-            rows = generate_sentences(
-                model, bank(tmp_path, text), inputs=inputs, complete=BOTH
-            ).rows
+            rows = realize_trees(model, bank(tmp_path, text), inputs=inputs, complete=BOTH).rows
             assert [bool(row.sentence) for row in rows] == [True]
 
 
@@ -401,14 +399,14 @@ def test_wrong_requests_are_refused(
     model: RealizerModel, tmp_path: Path, wanted: dict, said: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
-        generate_sentences(model, bank(tmp_path, toy_content(2, 1)), **({"inputs": "all"} | wanted))
+        realize_trees(model, bank(tmp_path, toy_content(2, 1)), **({"inputs": "all"} | wanted))
 
 
 def test_a_model_without_the_part_says_what_to_train(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(2, 1))
     without = replace(model, completion={})
     with pytest.raises(InputError, match="train it with --complete-from relations"):
-        generate_sentences(without, treebank, inputs="relations", complete=BOTH)
+        realize_trees(without, treebank, inputs="relations", complete=BOTH)
     with pytest.raises(InputError, match="--complete-from needs a realizer for words with tags"):
         train_realizer(treebank, "ordering", complete_from=["all"])
     plain = replace(treebank, features=[""] * len(treebank.words))

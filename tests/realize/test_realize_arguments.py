@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.realize.explanation import explain_content_words
-from karat.realize.generation import generate_sentences
 from karat.realize.input_trees import input_trees, to_names
 from karat.realize.treebank import Treebank, slice_sentences
 
@@ -46,7 +44,7 @@ def test_numbers_of_sentences(
     model: kt.RealizerModel, bank: Treebank, n_best: Any, told: str
 ) -> None:
     refused(told, kt.realize_trees, model, input_trees(bank), n_best)
-    refused(told, generate_sentences, model, bank, n_best)
+    refused(told, kt.realize_trees, model, bank, n_best)
     refused(told.replace("n_best", "k"), kt.explain_tree, model, input_trees(bank), 0, n_best)
 
 
@@ -57,7 +55,7 @@ def test_models_trees_and_treebanks(model: kt.RealizerModel, bank: Treebank) -> 
     refused("trees=[]: expected trees", kt.explain_tree, model, [], 0)
     refused("treebank=[]: expected a treebank, as read_treebank", kt.train_realizer, [])
     refused("treebank=None: expected a treebank", kt.evaluate_realizer, model, None)
-    refused("treebank=None: expected a treebank", explain_content_words, model, None, 0)
+    refused("trees=None: expected trees", kt.explain_tree, model, None, 0)
     refused("tree=0.5: expected a whole number, from 0", kt.explain_tree, model, trees, 0.5)
     for read in (kt.read_trees, kt.read_treebank, kt.open_realizer):
         refused("path=None: expected the path of a file", read, None)
@@ -73,9 +71,9 @@ def test_names_of_inputs_and_slots(model: kt.RealizerModel, bank: Treebank) -> N
     refused("realizer=[]: expected one of fergus", kt.train_realizer, bank, [])
     refused("lm_order='x': expected a whole number", kt.train_realizer, bank, lm_order="x")
     refused("complete_from='everything': ex", kt.train_realizer, bank, complete_from="everything")
-    refused("complete=5: expected a list of names", generate_sentences, model, bank, complete=5)
+    refused("complete=5: expected a list of names", kt.realize_trees, model, bank, complete=5)
     given: dict[str, Any] = {"complete": "function-words", "keep": "auxiliary"}
-    refused("keep='auxiliary': expected some of", generate_sentences, model, bank, **given)
+    refused("keep='auxiliary': expected some of", kt.realize_trees, model, bank, **given)
     assert to_names("keep", "aux, comma") == ("aux", "comma") == to_names("keep", ["aux", "comma"])
     assert to_names("keep", "") == ()
     refused("keep=[3]: expected a list of names", to_names, "keep", [3])
@@ -85,12 +83,12 @@ def test_names_of_inputs_and_slots(model: kt.RealizerModel, bank: Treebank) -> N
 def test_what_was_asked_for_is_named(model: kt.RealizerModel, bank: Treebank) -> None:
     words: dict[str, Any] = {"inputs": "words", "complete": "punctuation"}
     told = "insertion of punctuation is explained from relations: give --inputs all, relations"
-    refused(told, explain_content_words, model, bank, 0, **words)
+    refused(told, kt.explain_tree, model, bank, 0, **words)
     told = "--keep needs relations: give --inputs all, relations or lemmas, or leave --keep out"
-    refused(told, generate_sentences, model, bank, **words, keep="comma")
+    refused(told, kt.realize_trees, model, bank, **words, keep="comma")
     words["complete"] = "function-words"
     told = "relations are needed to choose where to insert function words: give --inputs all"
-    refused(told, generate_sentences, model, bank, **words)
+    refused(told, kt.realize_trees, model, bank, **words)
     given: dict[str, Any] = {"inputs": "all", "complete": "punctuation", "keep": "aux"}
     told = "keep='aux': nothing is inserted there, as it is for --complete function-words: leave it"
-    refused(told, generate_sentences, model, bank, **given)
+    refused(told, kt.realize_trees, model, bank, **given)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from karat import realize
-from karat.realize.cli.group import command
+from karat.realize.cli import command
 from karat.results import Result
 
 DEMO = resources.files("karat") / "data" / "treebank" / "demo.conllu"

@@ -15,9 +15,9 @@ from oracles.toy_content import toy_content
 
 import karat as kt
 from karat.errors import InputError
-from karat.realize import completer, explain_content_words, labelling
+from karat.realize import completer, labelling
 from karat.realize import ordering as ordering_training
-from karat.realize.generation import generate_sentences
+from karat.realize.generation import realize_trees
 from karat.realize.treebank import Treebank
 
 BOTH = ("function-words", "punctuation")
@@ -215,7 +215,7 @@ def test_completed_trees_are_ordered_by_the_realizer_that_was_named(
     (place / "content.txt").write_text(CONTENT, "utf-8")
     bank = kt.realize.read_input(place / "content.txt")
     named, default = (
-        generate_sentences(both, bank, inputs="all", complete=BOTH, realizer=name)
+        realize_trees(both, bank, inputs="all", complete=BOTH, realizer=name)
         for name in ("fergus", None)
     )
     assert sentences(named) == sentences(default) == ["the dog sleeps ."]
@@ -225,7 +225,7 @@ def test_completed_trees_are_ordered_by_the_realizer_that_was_named(
         "The supertags order the completed trees, because the model has no ordering model for "
         "words with tags and relations: train with --inputs both.",
     )
-    why = explain_content_words(both, bank, 0, inputs="all", realizer="fergus")
+    why = kt.explain_tree(both, bank, 0, inputs="all", complete=BOTH, realizer="fergus")
     assert why.ordering is None
     assert why.supertags is not None
     assert why.supertags.paths[0].sentence == why.rows[0].sentence == "the dog sleeps ."
@@ -236,9 +236,9 @@ def test_the_ordering_model_orders_completed_trees_by_default(place: Path) -> No
     alone = kt.open_realizer(place / "alone.npz")
     fergus = kt.open_realizer(place / "fergus.npz").fergus
     model = replace(alone, fergus=fergus)
-    assert model.content_orderer() is alone.ordering["all"]
-    assert model.content_orderer("fergus") is fergus
-    assert model.content_fallback(None) == ""
+    assert model.best("all") is alone.ordering["all"]
+    assert model.best("all", "fergus") is fergus
+    assert model.fallback_notes("all", None, completed=True) == ()
 
 
 def test_a_completion_by_fergus_is_evaluated(

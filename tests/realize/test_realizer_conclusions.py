@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.realize import explain_demo, generate_sentences, labelling, read_input
+from karat.realize import explain_demo, labelling, read_input, realize_trees
 from karat.realize import ordering as ordering_training
 from karat.realize.evaluation import RealizerOutput, evaluate_realizer, realize_each
 from karat.realize.input_trees import InputTrees, input_trees
@@ -164,11 +164,11 @@ def test_one_realizer_has_no_lead(model: kt.RealizerModel, held_out: Treebank) -
 def test_punctuation_is_counted_only_if_it_was_inserted(
     model: kt.RealizerModel, held_out: Treebank, tmp_path: Path
 ) -> None:
-    complete = generate_sentences(model, held_out, complete="punctuation")
+    complete = realize_trees(model, held_out, complete="punctuation")
     assert complete.inserted == 0
     assert complete.document("").answer[0].endswith("; no punctuation inserted.")
     (tmp_path / "t.txt").write_text("(sleeps root VERB (she nsubj PRON))", "utf-8")
-    bare = generate_sentences(model, read_input(tmp_path / "t.txt"), 2, complete="punctuation")
+    bare = realize_trees(model, read_input(tmp_path / "t.txt"), 2, complete="punctuation")
     assert bare.rows[0].sentence == "she sleeps ."
     assert bare.inserted == 1
     assert bare.document("").answer[0].endswith("; punctuation inserted (1 token).")

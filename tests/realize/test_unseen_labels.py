@@ -11,11 +11,10 @@ from oracles.toy_lemmas import toy_lemmas
 import karat as kt
 from karat.realize import (
     completer,
-    explain_content_words,
-    generate_sentences,
     labelling,
     read_input,
     read_trees,
+    realize_trees,
 )
 from karat.realize import ordering as ordering_training
 from karat.realize.model import RealizerModel
@@ -74,10 +73,10 @@ def test_labels_that_a_realiser_sees_are_checked(
     model: RealizerModel, folder: Path, inputs: str, complete: tuple[str, ...], note: str
 ) -> None:
     path = folder / "trees.txt"
-    found = generate_sentences(model, read_input(path), inputs=inputs, complete=complete)
+    found = realize_trees(model, read_input(path), inputs=inputs, complete=complete)
     assert found.notes[-1].startswith(note)
     if complete:
-        told = explain_content_words(model, read_input(path), 0, inputs=inputs, complete=complete)
+        told = kt.explain_tree(model, read_input(path), 0, inputs=inputs, complete=complete)
     else:
         told = kt.explain_tree(model, read_trees(path, inputs), 0)
     assert told.notes[-1] == found.notes[-1]
@@ -85,15 +84,15 @@ def test_labels_that_a_realiser_sees_are_checked(
 
 def test_nothing_is_said_of_known_labels_or_words_alone(model: RealizerModel, folder: Path) -> None:
     known, typed = (read_input(folder / name) for name in ("train.conllu", "trees.txt"))
-    assert not generate_sentences(model, known, inputs="lemmas").notes
-    assert not any("never saw" in note for note in generate_sentences(model, typed).notes)
+    assert not realize_trees(model, known, inputs="lemmas").notes
+    assert not any("never saw" in note for note in realize_trees(model, typed).notes)
 
 
 def test_many_labels_are_counted_and_some_named(model: RealizerModel, folder: Path) -> None:
     path = folder / "many.txt"
     nodes = " ".join(f"(owl x{n} NOUN NN)" for n in range(7))
     path.write_text(f"(see root VERB VBZ {nodes})", "utf-8")
-    (note,) = generate_sentences(model, read_input(path), inputs="lemmas").notes
+    (note,) = realize_trees(model, read_input(path), inputs="lemmas").notes
     told = "The input has 7 relations that the model never saw: x0, x1, x2, x3, x4 and 2 more."
     assert note == told
 
@@ -101,10 +100,10 @@ def test_many_labels_are_counted_and_some_named(model: RealizerModel, folder: Pa
 def test_a_model_checks_what_it_knows(folder: Path) -> None:
     typed = read_input(folder / "trees.txt")
     lemmas = trained(folder, "ordering", inputs="lemmas")
-    (note,) = generate_sentences(lemmas, typed, inputs="lemmas").notes
+    (note,) = realize_trees(lemmas, typed, inputs="lemmas").notes
     told = "The input has 1 UPOS tag and 1 feature that the model never saw: BAR, Numbre=Sing."
     assert note == told
     both = trained(folder, "ordering", inputs="both")
-    assert generate_sentences(both, typed, inputs="all").notes == (TAGS,)
+    assert realize_trees(both, typed, inputs="all").notes == (TAGS,)
     alone = trained(folder, "ordering", inputs="all")
-    assert generate_sentences(alone, typed, inputs="all").notes == ()
+    assert realize_trees(alone, typed, inputs="all").notes == ()

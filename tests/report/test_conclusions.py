@@ -289,9 +289,11 @@ def meta(
     report = kt.meta_report(asked, evalset)
     table, page = report.evaluation.document().tables[0], report.document()
     told = [*report.evaluation.document().notes, *page.notes]
-    told += [str(row.get("note", "")) for row in table.rows]
-    told += [str(row["heading"]) for row in table.rows]
-    told += [str(row["heading"]) for t in page.tables if t.key == "disagreements" for row in t.rows]
+    told += [str(row.note) for row in table.rows]
+    told += [str(table.column("heading").cell(row)) for row in table.rows]
+    for t in page.tables:
+        if t.key == "disagreements":
+            told += [str(t.column("heading").cell(row)) for row in t.rows]
     return " ".join(told)
 
 
@@ -363,7 +365,7 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
 def compared(metric: str) -> str:
     systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
     found = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
-    document = comparison_document(found, "karat")
+    document = comparison_document(found)
     return " ".join([*document.notes, *document.signatures])
 
 
@@ -387,12 +389,12 @@ def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> st
     size = len(differences[0])
     names = [f"new{n}" for n in range(systems)]
     metrics = [
-        kt.given(f"m{n}", {"base": [0.0] * size, **{name: list(own) for name in names}})
+        kt.external_scores(f"m{n}", {"base": [0.0] * size, **{name: list(own) for name in names}})
         for n, own in enumerate(differences)
     ]
     texts = {name: ["x"] * size for name in ("base", *names)}
     found = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
-    document = comparison_document(found, "karat")
+    document = comparison_document(found)
     return " ".join([*document.answer, document.basis])
 
 
@@ -482,7 +484,7 @@ COMPARED += [
 def scored(*values: float) -> str:
     """What is said of the scores of systems A, B, …"""
     systems = {name: [value] for name, value in zip("ABCD", values, strict=False)}
-    found = kt.score({name: ["x"] for name in systems}, ["x"], kt.given("m", systems))
+    found = kt.score({name: ["x"] for name in systems}, ["x"], kt.external_scores("m", systems))
     return found.summary
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from karat.report.model import Row
 from karat.results import LazyRows
+
+Row = dict[str, int]
 
 
 def rows(*sizes: int) -> LazyRows[Row]:

@@ -29,7 +29,8 @@ def score(name: str, candidate: list[str], reference: list[str]) -> float:
 
 def heading(name: str) -> str:
     """The line above a metric's settings."""
-    return str(list_metrics(name).document().tables[0].rows[0]["heading"])
+    table = list_metrics(name).document().tables[0]
+    return str(table.column("heading").cell(table.rows[0]))
 
 
 @pytest.mark.parametrize("name", BOUNDED)

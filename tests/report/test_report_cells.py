@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import pytest
 
@@ -14,7 +15,6 @@ from karat.report.model import (
     cell_text,
     format_brief,
     format_count,
-    number_text,
     sections,
 )
 
@@ -41,7 +41,7 @@ from karat.report.model import (
     ],
 )
 def test_number(value: float, digits: int | None, signed: bool, expected: str) -> None:
-    assert number_text(value, Column("k", "K", digits, signed=signed)) == expected
+    assert cell_text(value, Column("k", "K", digits, signed=signed), str) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_number(value: float, digits: int | None, signed: bool, expected: str) -
     [(0.00004, "<0.0001"), (0.0, "<0.0001"), (0.00006, "0.0001"), (1.0, "1.0000")],
 )
 def test_a_positive_number_is_never_zero(value: float, expected: str) -> None:
-    assert number_text(value, Column("p", "p", 4, positive=True)) == expected
+    assert cell_text(value, Column("p", "p", 4, positive=True), str) == expected
 
 
 def test_numbers_in_running_text() -> None:
@@ -65,7 +65,29 @@ def test_numbers_in_running_text() -> None:
 
 @pytest.mark.parametrize("cell", [None, math.nan, -math.nan])
 def test_missing_is_missing(cell: Cell) -> None:
-    assert cell_text(cell, Column("k", "K", 2), str.upper, missing="gone") == "gone"
+    column = Column("k", "K", 2)
+    assert cell_text(column.cell({"k": cell}), column, str.upper, missing="gone") == "gone"
+
+
+class Weather(NamedTuple):
+    day: str
+    degrees: float
+    decimals: int
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "text"),
+    [
+        (Column("day", "Day"), "Monday", "MONDAY"),
+        (Column("rain", "Rain"), None, DASH),
+        (Column("frost", "Frost", value=lambda row: row.degrees < 0), False, "no"),
+        (Column("degrees", "Degrees", lambda row: row.decimals), 21.456, "21.46"),
+    ],
+)
+def test_a_column_reads_its_cell_from_the_row(column: Column, cell: Cell, text: str) -> None:
+    row = Weather("Monday", 21.456, 2)
+    assert column.cell(row) == cell
+    assert cell_text(cell, column, str.upper, row=row) == text
 
 
 def test_strings_are_quoted_and_numbers_are_not() -> None:

@@ -61,13 +61,13 @@ def test_figure_one_has_the_evaluations_of_the_paper() -> None:
         ("qa", "lenient"): (((0.0, 2),), (5,)),
         ("qa", "strict"): (((0.3, 2),), (6,)),
     }
-    assert [one.asked for one in placed] == [False] * 4 + [True]
+    assert [one.is_requested for one in placed] == [False] * 4 + [True]
 
 
 @pytest.mark.parametrize(("task", "guideline"), [*product(TASKS, GUIDELINES)])
 def test_the_asked_place_is_that_of_the_recommendation(task: str, guideline: str) -> None:
     found = kt.recommend(task, guideline)
-    (asked,) = (one for one in found.placed if one.asked)
+    (asked,) = (one for one in found.placed if one.is_requested)
     assert (asked.task, asked.guideline, asked.region) == (task, guideline, found.region)
     assert set(asked.best) == {(row.alpha, row.n) for row in found.rows}
     known = ("mt", "qa", "summary")

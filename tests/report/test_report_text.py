@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import visible
-from karat.report.model import Column, Document, Row, Table
+from karat.report.model import Cell, Column, Document, Table
 from karat.report.render.text import (
     display_width,
     render_text,
@@ -75,7 +75,9 @@ def test_names_that_lead_rows_are_told_apart(names: tuple[str, str]) -> None:
 
 def test_long_strings_give_way_and_names_and_numbers_stay_whole() -> None:
     columns = (Column("system", "System"), Column("text", "Text"), Column("v", "Value", 3, "right"))
-    rows: tuple[Row, ...] = ({"system": "transformer-big", "text": "word " * 40, "v": 123456.789},)
+    rows: tuple[dict[str, Cell], ...] = (
+        {"system": "transformer-big", "text": "word " * 40, "v": 123456.789},
+    )
     row = render_text(one_table(Table("rows", "T", columns, rows)), width=60).split("\n")[-2]
     assert row.startswith("transformer-big  word")
     assert row.endswith("…  123456.789")
@@ -84,7 +86,9 @@ def test_long_strings_give_way_and_names_and_numbers_stay_whole() -> None:
 
 def test_columns_that_cannot_fit_go_to_a_second_panel_with_the_first_column() -> None:
     columns = (Column("s", "S"), *(Column(f"n{i}", f"number {i}") for i in range(6)))
-    rows: tuple[Row, ...] = ({"s": "name", **{f"n{i}": 1234567890 + i for i in range(6)}},)
+    rows: tuple[dict[str, Cell], ...] = (
+        {"s": "name", **{f"n{i}": 1234567890 + i for i in range(6)}},
+    )
     output = render_text(one_table(Table("rows", "T", columns, rows)), width=45)
     assert [line.split() for line in output.split("\n") if line.startswith("name")] == [
         ["name", "1234567890", "1234567891", "1234567892"],
@@ -94,7 +98,7 @@ def test_columns_that_cannot_fit_go_to_a_second_panel_with_the_first_column() ->
 
 def test_wide_characters_keep_columns_aligned() -> None:
     columns = (Column("s", "S"), Column("n", "N", align="right"))
-    rows: tuple[Row, ...] = ({"s": "日本", "n": 1}, {"s": "e\u0301abc", "n": 22})
+    rows: tuple[dict[str, Cell], ...] = ({"s": "日本", "n": 1}, {"s": "e\u0301abc", "n": 22})
     output = render_text(one_table(Table("rows", "T", columns, rows)))
     assert output.split("\n")[4:6] == ["日本   1", "e\u0301abc  22"]
 

@@ -140,7 +140,7 @@ def test_few_cells_have_an_exact_p(
     assert found.p == pytest.approx(exact, abs=1e-12, nan_ok=True)
     assert found.p == pytest.approx(found.share, nan_ok=True)
     again = perm_both(*made, by, level, trials=1000, seed=2)
-    assert again == found or (np.isnan(found.p) and again[2:] == found[2:])
+    assert again[:5] == found[:5] or (np.isnan(found.p) and again[2:5] == found[2:5])
 
 
 def test_more_cells_than_twelve_are_sampled() -> None:
@@ -168,7 +168,7 @@ def test_the_fast_way_is_the_slow_way(level: str, missing: float, seed: int) -> 
     slow = one_by_one(*made, MEASURES[level], 600, seed)
     fast = perm_both(*made, at=level, trials=600, seed=seed)
     assert fast.delta == pytest.approx(slow.delta, abs=1e-12)
-    assert fast[1:] == slow[1:]
+    assert fast[1:5] == slow[1:5]
 
 
 @pytest.mark.parametrize("level", MATRIX_LEVELS)
@@ -193,7 +193,7 @@ def test_many_exchanges_at_once_are_those_one_by_one(by: str, level: str) -> Non
     slow = one_by_one(*made, lambda h, m: agreement(h, m, by, level).value, 40, seed=3)
     fast = perm_both(*made, by, level, trials=40, seed=3)
     assert fast.delta == pytest.approx(slow.delta, abs=1e-12)
-    assert fast[1:] == slow[1:]
+    assert fast[1:5] == slow[1:5]
 
 
 @pytest.mark.parametrize("level", MEASURES)

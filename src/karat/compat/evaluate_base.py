@@ -6,51 +6,60 @@ that `evaluate` gives them, and a signature.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
 
-from karat.compat.sacrebleu.metrics.base import Metric, ScoreT
 from karat.metrics.names import METRICS
 
 
 class KaratModule(evaluate.Metric):  # type: ignore[misc, unused-ignore]
-    """A module that scores predictions against one or several references each."""
+    """A module that scores predictions by the metric of Karat with its `metric_name`.
 
-    title = ""
-    """One sentence about the metric."""
+    Its arguments are the settings of the metric; its docstring is its description.
+    """
+
+    metric_name: ClassVar[str] = ""
 
     def _info(self) -> Any:
         text = datasets.Value("string")
         kinds = (datasets.Sequence(text), text)
         return evaluate.MetricInfo(
-            description=self.title,
+            description=self.__doc__,
             citation="",
             inputs_description="references: a str or a list of str for each prediction",
             features=[datasets.Features({"predictions": text, "references": k}) for k in kinds],
         )
 
+    def _compute(
+        self, predictions: Sequence[str], references: Sequence[Any], **settings: Any
+    ) -> dict[str, Any]:
+        metric = METRICS[self.metric_name](**settings)
+        score = metric.corpus(list(predictions), groups(references))
+        return {"score": score.value, **score.parts, "signature": score.signature}
+
+
+class SacrebleuModule(KaratModule):
+    """A module with the arguments and results of one that wraps sacreBLEU."""
+
+    fields: ClassVar[tuple[str, ...]] = ()
+    """Attributes of sacreBLEU's score that are results."""
+
+    _metric: Any = None
+    """Makes the metric with sacreBLEU's interface."""
+
+    def _compute(
+        self, predictions: Sequence[str], references: Sequence[Any], **settings: Any
+    ) -> dict[str, Any]:
+        metric = self._metric(**settings)
+        score = metric.corpus_score(predictions, list(zip_longest(*groups(references))))
+        signature = f"{score.name}|{metric.get_signature()}"
+        return {name: getattr(score, name) for name in self.fields} | {"signature": signature}
+
 
 def groups(references: Sequence[str | Sequence[str]]) -> list[list[str]]:
     """Return the references of each prediction as a list."""
     return [[text] if isinstance(text, str) else list(text) for text in references]
-
-
-def sacrebleu_score(
-    metric: Metric[ScoreT], predictions: Sequence[str], references: Sequence[Any]
-) -> tuple[ScoreT, str]:
-    """Return the score of a metric with sacreBLEU's interface, and its signature."""
-    streams = list(zip_longest(*groups(references)))
-    score = metric.corpus_score(predictions, streams)
-    return score, f"{score.name}|{metric.get_signature()}"
-
-
-def karat_score(
-    name: str, predictions: Sequence[str], references: Sequence[Any], settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the score of a metric of Karat: `score`, its parts and `signature`."""
-    score = METRICS[name](**settings).corpus(list(predictions), groups(references))
-    return {"score": score.value, **score.parts, "signature": score.signature}

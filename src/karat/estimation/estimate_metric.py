@@ -50,8 +50,7 @@ class EstimateRows:
     """The rows of all outputs of a set, on the scale that people were given."""
 
     sample: Sample
-    table: Floats
-    """Systems x segments x columns."""
+    table: Floats  # systems x segments x columns
     notes: tuple[str, ...]
 
     @property
@@ -114,7 +113,7 @@ def _check_unit(sample: Sample) -> None:
 
 
 def _check_labels(sample: Sample) -> None:
-    for system, n in zip(sample.systems, sample.known.sum(axis=1).tolist(), strict=True):
+    for system, n in zip(sample.systems, sample.is_labelled.sum(axis=1).tolist(), strict=True):
         if n < MIN_LABELS:
             labels = "no labels" if not n else "1 label" if n == 1 else f"{n} labels"
             raise InputError(
@@ -166,8 +165,7 @@ class HumanEstimate(Metric):
     bounded: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     uses_human_scores: ClassVar[bool] = True
-    found: ClassVar[EstimateRows | None] = None
-    """The rows of a set; None where no set is scored."""
+    set_rows: ClassVar[EstimateRows | None] = None  # the rows of a set; None where no set is scored
 
     dimension: str | None = setting(
         None, "Dimension that people judged; it may be left out if there is one.", kind=str
@@ -196,7 +194,7 @@ class HumanEstimate(Metric):
             raise self._without_set()
         options = EstimateOptions(self._dimension(evalset), self._judges(evalset), self.unit)
         metric = copy.copy(self)
-        metric.__dict__["found"] = rows = estimate_rows(evalset, options, threads, progress)
+        metric.__dict__["set_rows"] = rows = estimate_rows(evalset, options, threads, progress)
         if self.digest not in (None, rows.digest):
             problem = f"labels and judges of {evalset.name} have the digest {rows.digest}"
             raise MetricError(f"{self}: {problem}: they are not those of the signature")
@@ -224,11 +222,11 @@ class HumanEstimate(Metric):
     @property
     def sign(self) -> int:
         """1 if higher values of the dimension are better, -1 if lower ones are."""
-        return 1 if self.found is None else self.found.sign
+        return 1 if self.set_rows is None else self.set_rows.sign
 
     def remarks(self) -> tuple[str, ...]:
         """Return what is taken for granted, and where labels or judges do not do."""
-        notes = () if self.found is None else self.found.notes
+        notes = () if self.set_rows is None else self.set_rows.notes
         return tuple(f"{self}: {note}" for note in notes)
 
     # --------------------------------------------------------------------------------- its rows
@@ -239,12 +237,12 @@ class HumanEstimate(Metric):
 
     def rows(self, pairs: Pairs) -> Floats:
         """The row of each segment."""
-        if self.found is None:
+        if self.set_rows is None:
             raise self._without_set()
         outputs, ids = pairs.outputs, pairs.outputs.segments()
         table = np.zeros((outputs.count, len(COLUMNS)))
         for system, places in outputs.by_system():
-            table[places] = self.found.of(system, [ids[i] for i in places.tolist()])
+            table[places] = self.set_rows.of(system, [ids[i] for i in places.tolist()])
         return table
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
@@ -259,7 +257,7 @@ class HumanEstimate(Metric):
 
     def check_outputs(self, systems: Sequence[str], segments: SegmentNames) -> None:
         """Refuse outputs that are not those of a set."""
-        if self.found is None:
+        if self.set_rows is None:
             raise self._without_set()
 
     # -------------------------------------------------------------------------------- its names
@@ -270,7 +268,7 @@ class HumanEstimate(Metric):
 
     def _full(self, name: str) -> str:
         """Return a setting as signatures have it: with what was found in the set."""
-        set_rows = self.found
+        set_rows = self.set_rows
         if set_rows is None or name == "unit":
             return super()._full(name)
         judges = "+".join(set_rows.sample.judges) or None

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     pass
 
 
-NOT_TESTED = "not tested"
-"""The verdict on a difference that is known: every unit is labelled."""
-ESTIMATE = "estimate"
-"""The method of this room: labels, and judges beside them."""
+NOT_TESTED = "not tested"  # the verdict on a difference that is known: every unit is labelled
+ESTIMATE = "estimate"  # the method of this room: labels, and judges beside them
 
 
 class EstimateRow(NamedTuple):
@@ -36,18 +34,12 @@ class EstimateRow(NamedTuple):
     estimate: float
     low: float
     high: float
-    ratio: float
-    """The width of the interval, over that by people alone."""
-    labels: int
-    """Units that people labelled."""
-    units: int
-    """All units."""
-    form: str
-    """The form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets."""
-    more: int | None
-    """Further labelled units that would halve the width."""
-    bias: float
-    """The amount by which judges rate it higher than people do, beside other systems."""
+    ratio: float  # the width of the interval, over that by people alone
+    labels: int  # units that people labelled
+    units: int  # all units
+    form: str  # the form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets
+    more: int | None  # further labelled units that would halve the width
+    bias: float  # the amount by which judges rate it higher than people do, beside other systems
     bias_low: float
     bias_high: float
 
@@ -60,25 +52,19 @@ class EstimateDifference(NamedTuple):
     delta: float
     low: float
     high: float
-    p: float
-    """Two-sided, after the correction; NaN if nothing was tested."""
+    p: float  # two-sided, after the correction; NaN if nothing was tested
     labels: int
-    verdict: str
-    """`better`, `worse`, `undecided`, or `not tested` where every unit is labelled."""
-    form: str
-    """The form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets."""
-    confidence: float
-    """The confidence level of the interval, by the correction: 0.95 without one."""
+    verdict: str  # `better`, `worse`, `undecided`, or `not tested` where every unit is labelled
+    form: str  # the form of the interval: student, bounded, exact or none; `nuggeteer` for nuggets
+    confidence: float  # the confidence level of the interval, by the correction: 0.95 without one
 
 
 class JudgeWorth(NamedTuple):
     """A judge: how it agrees with people, and the intervals that it would give by itself."""
 
     judge: str
-    r: float
-    """Pearson's r with people's labels, within systems."""
-    ratio: float
-    """The mean width of intervals with this judge alone, over those by people alone."""
+    r: float  # Pearson's r with people's labels, within systems
+    ratio: float  # the mean width of intervals with this judge alone, over those by people alone
     missing: int
     signature: str
 
@@ -92,21 +78,17 @@ class Estimate(Result):
     rows: tuple[EstimateRow, ...]
     differences: tuple[EstimateDifference, ...]
     judges: tuple[JudgeWorth, ...]
-    planned: tuple[PlannedUnit, ...]
-    """Units to label next, if they were asked for."""
+    planned: tuple[PlannedUnit, ...]  # units to label next, if they were asked for
     unit: str
-    better: str
-    """The better direction of scores: higher or lower."""
-    ends: tuple[float | None, float | None]
-    """The ends of the scale, where they are known."""
+    better: str  # the better direction of scores: higher or lower
+    ends: tuple[float | None, float | None]  # the ends of the scale, where they are known
     settings: Mapping[str, object]
     notes: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()
     """All draws up to now with those of the plan, as `draws.tsv` has them."""
     methods: Mapping[str, str] = field(default_factory=dict)
     """System -> method, where systems differ in it."""
-    data: str = ""
-    """Digest of labels, judges' values and draws."""
+    data: str = ""  # digest of labels, judges' values and draws
 
     @property
     def finite(self) -> bool:
@@ -161,8 +143,7 @@ def _text(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-FAR = 3.3
-"""Standard errors by which the judge's values of labelled units are far from the others'."""
+FAR = 3.3  # standard errors by which the judge's values of labelled units are far from the others'
 
 
 def notes_of(
@@ -181,7 +162,7 @@ def notes_of(
 
 def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:
     """State how units were drawn, and warn where they do not look random."""
-    labelled: Flags = np.asarray(sample.known.any(axis=0))
+    labelled: Flags = np.asarray(sample.is_labelled.any(axis=0))
     n, total = int(labelled.sum()), len(labelled)
     if sample.partly is not None and sample.partly.any():
         yield from _partial_notes(sample, finite)
@@ -224,7 +205,7 @@ def _partial_notes(sample: Sample, finite: bool) -> Iterator[str]:
 def _bias_notes(sample: Sample, labelled: Flags, j: int, name: str) -> Iterator[str]:
     """Warn where a judge finds labelled units better or worse than the others."""
     count = np.maximum(sample.present.sum(axis=0), 1)
-    values = np.where(sample.present, sample.every[:, :, j], 0.0).sum(axis=0) / count
+    values = np.where(sample.present, sample.all_values[:, :, j], 0.0).sum(axis=0) / count
     labelled_values, other_values = values[labelled], values[~labelled]
     if len(labelled_values) < 2 or len(other_values) < 2:
         return

@@ -48,8 +48,7 @@ POPULATIONS = {
     "set": "the segments of the set",
     "new": "new segments like those of the set",
 }
-MIN_LABELS = 10
-"""Labelled units below which nothing is estimated."""
+MIN_LABELS = 10  # labelled units below which nothing is estimated
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 """From the names of two systems to their difference; None where there is none."""
 
@@ -201,7 +200,7 @@ def estimate_sample(
 
 def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
     """Return the systems that have enough labels, and what is said of the others."""
-    counts = sample.known.sum(axis=1)
+    counts = sample.is_labelled.sum(axis=1)
     if not (counts >= MIN_LABELS).any():
         most = int(counts.max(initial=0))
         raise InputError(
@@ -220,7 +219,7 @@ def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
 def check_judges(sample: Sample) -> None:
     """Refuse a judge that gives every output the same value."""
     for j, name in enumerate(sample.judges):
-        values = sample.every[:, :, j][sample.present]
+        values = sample.all_values[:, :, j][sample.present]
         if float(np.ptp(values)) == 0:
             raise InputError(
                 f"judge {quoted(name)} gives every output the same value: it cannot help; leave it "

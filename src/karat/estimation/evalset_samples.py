@@ -27,8 +27,7 @@ from karat.meta.scores import outputs_present
 from karat.stats.estimates import unit_values
 from karat.stats.population import Design
 
-MIN_COMPARED_UNITS = 5
-"""Units on which two systems must have been compared."""
+MIN_COMPARED_UNITS = 5  # units on which two systems must have been compared
 
 
 class PairLabels(NamedTuple):
@@ -186,8 +185,7 @@ class PairInputs(NamedTuple):
     judges: Sequence[Floats]
     grouping: UnitGrouping
     design: Design
-    complete: Flags
-    """The segments for which every system has an output."""
+    complete: Flags  # the segments for which every system has an output
 
 
 class _UnitValues(NamedTuple):
@@ -195,7 +193,7 @@ class _UnitValues(NamedTuple):
 
     y: Floats
     x: Floats
-    every: Floats
+    all_values: Floats
     partly: Flags
     at_ends: Floats
     """The share of units in which it lost all of its comparisons, and that in which it won all."""
@@ -262,8 +260,7 @@ def _sum_by_unit(grouping: UnitGrouping, segments: Ints, values: Floats | None =
     return sums.astype(np.float64)
 
 
-LARGEST = 1e9
-"""Labels must be smaller: sums of their squares and products are exact."""
+LARGEST = 1e9  # labels must be smaller: sums of their squares and products are exact
 
 
 def make_sample(

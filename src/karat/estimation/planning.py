@@ -76,8 +76,7 @@ def draw_units(
 
 
 CLASSES = 4
-EVEN = 0.5
-"""The share of draws in which all units are equally likely."""
+EVEN = 0.5  # the share of draws in which all units are equally likely
 USEFUL, ASSUMED = "useful", "assumed random"
 
 
@@ -86,8 +85,7 @@ class PlannedUnit(NamedTuple):
 
     unit: str
     probability: float
-    reason: str
-    """`useful` if it was likelier than others, else `random`."""
+    reason: str  # `useful` if it was likelier than others, else `random`
 
 
 def plan_units(
@@ -97,7 +95,9 @@ def plan_units(
     check_seed(seed)
     drawn_units = {draw.unit for draw in sample.draws if draw.probability is not None}
     fresh = np.array([unit not in drawn_units for unit in sample.units])
-    candidates = np.flatnonzero(~sample.known.any(axis=0) & sample.present.any(axis=0) & fresh)
+    candidates = np.flatnonzero(
+        ~sample.is_labelled.any(axis=0) & sample.present.any(axis=0) & fresh
+    )
     if count > len(candidates):
         problem = f"{len(candidates):,} {sample.unit}s are neither labelled nor drawn yet"
         raise InputError(f"--next {count:,}: {problem}: ask for at most as many")
@@ -154,7 +154,7 @@ def _usefulness(sample: Sample, prediction: Prediction | None) -> Floats:
         return errors
     predicted = np.where(sample.present, prediction.all_outputs, 0.0).sum(axis=0)
     level = predicted / np.maximum(sample.present.sum(axis=0), 1)
-    has_label = sample.known
+    has_label = sample.is_labelled
     gap = np.where(has_label, sample.y - prediction.units, 0.0)
     centre = gap.sum(axis=1, keepdims=True) / np.maximum(has_label.sum(axis=1, keepdims=True), 1)
     square = np.where(has_label, (gap - centre) * (gap - centre), 0.0)
@@ -176,7 +176,7 @@ def plan_draws(sample: Sample, planned: tuple[PlannedUnit, ...]) -> tuple[Draw, 
     Units that were labelled without a record are taken as one random round before it.
     """
     unit_kind = SEGMENT if sample.unit == SEGMENT else GROUP
-    labelled = np.flatnonzero(sample.known.any(axis=0)).tolist()
+    labelled = np.flatnonzero(sample.is_labelled.any(axis=0)).tolist()
     assumed = len(labelled) / len(sample.units)
     earlier = sample.draws or [
         Draw(sample.units[u], assumed, ASSUMED, 1, unit_kind) for u in labelled

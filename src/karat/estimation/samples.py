@@ -54,22 +54,18 @@ class Sample:
     systems: tuple[str, ...]
     units: tuple[str, ...]
     unit: str
-    y: Floats
-    """People's value of each labelled unit, the mean of its labelled outputs; NaN without."""
+    y: Floats  # people's value of each labelled unit, the mean of its labelled outputs; NaN without
     x: Floats
     """Judges' values of the same outputs, systems x units x judges; 0 where nothing is labelled."""
-    every: Floats
-    """Judges' values of all outputs of each unit, systems x units x judges."""
-    present: Flags
-    """Systems x units: whether the system has an output."""
+    all_values: Floats  # judges' values of all outputs of each unit, systems x units x judges
+    present: Flags  # systems x units: whether the system has an output
     judges: tuple[str, ...]
     design: Design
     scale: LabelScale = field(default_factory=LabelScale)
     labels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """Labels of each system, which may be more than its labelled units."""
     notes: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()
-    """Draws up to now, where there is a record of them."""
+    draws: tuple[Draw, ...] = ()  # draws up to now, where there is a record of them
     partly: Flags | None = None
     """Systems x units: whether only some outputs of the unit are labelled; None if none is so."""
 
@@ -86,12 +82,12 @@ class Sample:
         outputs = np.zeros(0) if self.outputs is None else self.outputs
         return data_digest(
             [self.systems, self.units, self.unit, self.judges, self.scale],
-            *(self.y, self.x, self.every, self.present, outputs),
+            *(self.y, self.x, self.all_values, self.present, outputs),
             *(self.design.probability, self.design.round),
         )
 
     @property
-    def known(self) -> Flags:
+    def is_labelled(self) -> Flags:
         """Systems x units: whether there is a label."""
         return ~np.isnan(self.y)
 
@@ -101,7 +97,7 @@ class Sample:
 
     def labelled(self, system: int) -> Ints:
         """Return the numbers of the units that people labelled."""
-        return np.flatnonzero(self.known[system])
+        return np.flatnonzero(self.is_labelled[system])
 
     def wholly(self, system: int, units: Ints) -> bool:
         """Return whether all outputs of some units are labelled, so that nothing is left to know.
@@ -125,7 +121,7 @@ class Sample:
     def values(self, judges: Ints | None = None) -> Labelled:
         """Return what predictions are made from, with all judges or some."""
         judge_indices = np.arange(len(self.judges)) if judges is None else judges
-        x_all = np.where(self.present[:, :, None], self.every[:, :, judge_indices], 0.0)
+        x_all = np.where(self.present[:, :, None], self.all_values[:, :, judge_indices], 0.0)
         unit_sizes = self.design.sizes if self.outputs is None else self.outputs
         sizes = np.where(self.present, unit_sizes, 0.0)
         weights = np.zeros(self.y.shape)
@@ -137,7 +133,9 @@ class Sample:
     def select(self, systems: Ints) -> Sample:
         """Return some systems."""
         names = tuple(self.systems[k] for k in systems.tolist())
-        selected = {k: getattr(self, k)[systems] for k in ("y", "x", "every", "present", "labels")}
+        selected = {
+            k: getattr(self, k)[systems] for k in ("y", "x", "all_values", "present", "labels")
+        }
         optional = {k: getattr(self, k) for k in ("partly", "outputs", "at_ends")}
         selected |= {k: array if array is None else array[systems] for k, array in optional.items()}
         return replace(self, systems=names, **selected)
@@ -145,7 +143,7 @@ class Sample:
     def only(self, judge: int) -> Sample:
         """Return the sample with one of its judges."""
         judge_slice = slice(judge, judge + 1)
-        selected = {k: getattr(self, k)[:, :, judge_slice] for k in ("x", "every")}
+        selected = {k: getattr(self, k)[:, :, judge_slice] for k in ("x", "all_values")}
         return replace(self, judges=self.judges[judge_slice], **selected)
 
     def with_means(self) -> Sample:
@@ -158,19 +156,18 @@ class Sample:
             return self
         is_present = self.present[:, :, None]
         count = np.maximum(is_present.sum(axis=0), 1)
-        mean = np.where(is_present, self.every, 0.0).sum(axis=0) / count
-        unit_means = np.broadcast_to(mean, self.every.shape)
+        mean = np.where(is_present, self.all_values, 0.0).sum(axis=0) / count
+        unit_means = np.broadcast_to(mean, self.all_values.shape)
         x = np.concatenate(
-            [np.where(self.known[:, :, None], self.x - mean, 0.0), unit_means], axis=2
+            [np.where(self.is_labelled[:, :, None], self.x - mean, 0.0), unit_means], axis=2
         )
-        x_all = np.concatenate([self.every - mean, unit_means], axis=2)
+        x_all = np.concatenate([self.all_values - mean, unit_means], axis=2)
         names = (*self.judges, *(f"{name}, mean of the {self.unit}" for name in self.judges))
-        return replace(self, x=x, every=x_all, judges=names)
+        return replace(self, x=x, all_values=x_all, judges=names)
 
 
 UNITS = ("auto", SEGMENT, GROUP)
-FAR = 3.0
-"""Standard deviations by which fewer groups have labels than chance would give them."""
+FAR = 3.0  # standard deviations by which fewer groups have labels than chance would give them
 
 
 class UnitGrouping(NamedTuple):
@@ -300,8 +297,7 @@ def count_by_unit(is_counted: Flags, grouping: UnitGrouping) -> Floats:
     )
 
 
-MIN_JUDGED_SHARE = 0.5
-"""The share of outputs that a judge must have a value for."""
+MIN_JUDGED_SHARE = 0.5  # the share of outputs that a judge must have a value for
 
 
 class JudgeValues(NamedTuple):

@@ -41,10 +41,8 @@ class EstimatedScore(NamedTuple):
 
     interval: MeanInterval
     form: str
-    labels: int
-    """Labelled units."""
-    units: int
-    """All units."""
+    labels: int  # labelled units
+    units: int  # all units
 
 
 def predict(sample: Sample) -> Prediction | None:
@@ -165,15 +163,14 @@ class EstimatedDifference(NamedTuple):
     intervals: IntervalFamily
     form: str
     labels: int
-    units: int
-    """The units that the intervals rest on."""
+    units: int  # the units that the intervals rest on
 
 
 def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
     """Return predictions of differences: lambda is tuned to what parts systems on one unit."""
     if prediction is None:
         return None
-    has_label = sample.known
+    has_label = sample.is_labelled
     labelled = sample.values(np.zeros(0, np.int64))
     count = np.maximum(has_label.sum(axis=0), 1)
     y = np.where(has_label, sample.y, 0.0)
@@ -211,7 +208,7 @@ def estimate_difference(
 
 def _shared_units(sample: Sample, a: int, b: int) -> Ints:
     """Return the units labelled for both of two systems; those of comparisons, for either."""
-    has_label = sample.known
+    has_label = sample.is_labelled
     return np.flatnonzero(
         has_label[a] | has_label[b] if sample.compared else has_label[a] & has_label[b]
     )
@@ -226,7 +223,7 @@ def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values
     first, second = (
         spread_over_units(values[k, units[labelled_units]], labelled_units, weights)
         for k in pair
-        for labelled_units in [np.flatnonzero(sample.known[k, units])]
+        for labelled_units in [np.flatnonzero(sample.is_labelled[k, units])]
     )
     return first - second
 
@@ -265,8 +262,7 @@ class SystemBias(NamedTuple):
     high: float
 
 
-MIN_BIAS_SYSTEMS = 3
-"""Systems below which a bias cannot be told from the scale of the judge."""
+MIN_BIAS_SYSTEMS = 3  # systems below which a bias cannot be told from the scale of the judge
 
 
 def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> Iterator[SystemBias]:
@@ -278,7 +274,7 @@ def judge_bias(sample: Sample, prediction: Prediction | None, finite: bool) -> I
     if prediction is None or len(sample.systems) < MIN_BIAS_SYSTEMS:
         yield from [SystemBias(nan, nan, nan)] * len(sample.systems)
         return
-    shared = sample.known & (sample.known.sum(axis=0) > 1)
+    shared = sample.is_labelled & (sample.is_labelled.sum(axis=0) > 1)
     if sample.compared:  # shares are beside other systems already
         guess, y = prediction.units, np.where(shared, sample.y - 0.5, 0.0)
     else:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -68,108 +66,71 @@ def load_texts(
 
 
 class SgmlSegment(NamedTuple):
-    """A segment: its id, text and line."""
+    """A segment of a document, and the line of the file where it begins."""
 
+    document: str
     id: str
     text: str
     line: int
 
 
-class SgmlDocument(NamedTuple):
-    """The segments of one document by one system."""
-
-    docid: str
-    sysid: str
-    segments: tuple[SgmlSegment, ...]
-    line: int
-
-
-@dataclass(frozen=True)
-class SgmlFile:
-    """All documents of a file, in its order."""
-
-    name: str
-    documents: tuple[SgmlDocument, ...]
-
-
-class Span(NamedTuple):
-    """A document as a run of aligned segments."""
-
-    docid: str
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True)
-class AlignedSgml:
-    """Candidates with their references, segment by segment, and where each document lies."""
-
-    candidates: tuple[str, ...]
-    references: tuple[tuple[str, ...], ...]
-    documents: tuple[Span, ...]
-
+SgmlSegments = dict[tuple[str, str], SgmlSegment]
+"""The segments of a file in its order, by document and segment id."""
 
 _TAG = re.compile(r"<(/?)\s*(doc|seg)\b([^<>]*)>", re.IGNORECASE)
 _NO_SPACE = re.compile(r"\S")
 _OTHER = re.compile(r"<!--.*?-->|<(?!!--)[^<>]*>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
 
-_Tag = re.Match[str]
+
+def read_gtm_sgml(path: GivenPath) -> SgmlSegments:
+    """Return the segments of a file; whatever is wrong with it is an error that names the line."""
+    return _SgmlReader(str(path), read_text(Path(path))).segments()
 
 
-def read_gtm_sgml(path: str | os.PathLike[str]) -> SgmlFile:
-    """Return the documents of a file; whatever is wrong with it is an error that names the line."""
-    name = str(path)
-    documents = tuple(_Reader(name, read_text(Path(path))).documents())
-    if not documents:
-        raise InputError(f'{name}: no document; expected <doc docid="…"> with <seg id=…> in it')
-    return SgmlFile(name, documents)
-
-
-class _Reader:
+class _SgmlReader:
     """Goes from tag to tag."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.at = name, text, 0
         self.newlines = [match.start() for match in re.finditer("\n", text)]
 
-    def documents(self) -> Iterator[SgmlDocument]:
-        """Yield all documents, each name once."""
+    def segments(self) -> SgmlSegments:
+        """Return all segments; every document, and every segment of one, is there once."""
+        segments: SgmlSegments = {}
         first_lines: dict[str, int] = {}
-        while tag := self._next():
+        while tag := self._next_tag():
             if _kind(tag) != "doc":
                 self._fail(tag, f"found {short(tag[0])}, expected <doc docid=…>")
-            document = self._document(tag)
-            if first := first_lines.get(document.docid):
-                self._fail(tag, f"document {document.docid} again (first in line {first})")
-            first_lines[document.docid] = document.line
-            yield document
+            document = self._attribute(tag, "docid")
+            segments |= {(document, s.id): s for s in self._document(tag, document)}
+            if first := first_lines.get(document):
+                self._fail(tag, f"document {document} again (first in line {first})")
+            first_lines[document] = self._line(tag)
+        if not first_lines:
+            expected = 'expected <doc docid="…"> with <seg id=…> in it'
+            raise InputError(f"{self.name}: no document; {expected}")
+        return segments
 
-    def _document(self, opening: _Tag) -> SgmlDocument:
-        docid, sysid = self._attribute(opening, "docid"), _attributes(opening).get("sysid", "")
+    def _document(self, opening: re.Match[str], document: str) -> Iterable[SgmlSegment]:
         segments: dict[str, SgmlSegment] = {}
-        while not (tag := self._next()) or _kind(tag) != "/doc":
+        while not (tag := self._next_tag()) or _kind(tag) != "/doc":
             if not tag:
-                self._fail(opening, f"document {short(docid)} has no </doc>")
+                self._fail(opening, f"document {short(document)} has no </doc>")
             if _kind(tag) != "seg":
                 self._fail(tag, f"found {short(tag[0])}, expected <seg id=…> or </doc>")
-            segment = self._segment(tag)
-            if segment.id in segments:
-                first = segments[segment.id].line
-                self._fail(tag, f"segment {short(segment.id)} again (first in line {first})")
-            segments[segment.id] = segment
-        return SgmlDocument(docid, sysid, tuple(segments.values()), self._line(opening.start()))
+            id = self._attribute(tag, "id")
+            closing = _TAG.search(self.text, self.at)
+            if not closing or _kind(closing) != "/seg":
+                self._fail(tag, f"segment {short(id)} has no </seg>")
+            if id in segments:
+                self._fail(tag, f"segment {short(id)} again (first in line {segments[id].line})")
+            text = " ".join(self.text[self.at : closing.start()].split())
+            segments[id] = SgmlSegment(document, id, text, self._line(tag))
+            self.at = closing.end()
+        return segments.values()
 
-    def _segment(self, opening: _Tag) -> SgmlSegment:
-        number = self._attribute(opening, "id")
-        closing = _TAG.search(self.text, self.at)
-        if not closing or _kind(closing) != "/seg":
-            self._fail(opening, f"segment {short(number)} has no </seg>")
-        text = " ".join(self.text[self.at : closing.start()].split())
-        self.at = closing.end()
-        return SgmlSegment(number, text, self._line(opening.start()))
-
-    def _next(self) -> _Tag | None:
+    def _next_tag(self) -> re.Match[str] | None:
         """Return the next tag; allow only white space, other tags and comments before it."""
         while match := _NO_SPACE.search(self.text, self.at):
             tag = _TAG.match(self.text, match.start())
@@ -184,46 +145,23 @@ class _Reader:
                 return tag
         return None
 
-    def _attribute(self, tag: _Tag, key: str) -> str:
-        value = _attributes(tag).get(key, "")
-        if not value:
+    def _attribute(self, tag: re.Match[str], key: str) -> str:
+        attributes: dict[str, str] = {
+            name.lower(): text.strip("\"'") for name, text in _ATTRIBUTE.findall(tag[3])
+        }
+        if not attributes.get(key):
             self._fail(tag, f"found {short(tag[0])}, which has no {key}")
-        return value
+        return attributes[key]
 
-    def _line(self, at: int) -> int:
-        return bisect_left(self.newlines, at) + 1
+    def _line(self, at: re.Match[str]) -> int:
+        return bisect_left(self.newlines, at.start()) + 1
 
-    def _fail(self, at: _Tag, problem: str) -> NoReturn:
-        raise InputError(f"{self.name}, line {self._line(at.start())}: {problem}")
+    def _fail(self, at: re.Match[str], problem: str) -> NoReturn:
+        raise InputError(f"{self.name}, line {self._line(at)}: {problem}")
 
 
-def _kind(tag: _Tag) -> str:
+def _kind(tag: re.Match[str]) -> str:
     return f"{tag[1]}{tag[2]}".lower()
-
-
-def _attributes(tag: _Tag) -> dict[str, str]:
-    return {key.lower(): value.strip("\"'") for key, value in _ATTRIBUTE.findall(tag[3])}
-
-
-def align(system: SgmlFile, references: Sequence[SgmlFile]) -> AlignedSgml:
-    """Align the segments of a system and its references by document and segment id."""
-    if not references:
-        raise InputError("no reference was given: at least one is needed")
-    system_segments, *tables = (
-        {(d.docid, s.id): s for d in file.documents for s in d.segments}
-        for file in (system, *references)
-    )
-    for reference, table in zip(references, tables, strict=True):
-        _check_covered(system.name, system_segments, reference.name, table)
-        _check_covered(reference.name, table, system.name, system_segments)
-    groups = tuple(tuple(table[key].text for table in tables) for key in system_segments)
-    spans: list[Span] = []
-    for document in system.documents:
-        start = spans[-1].stop if spans else 0
-        spans.append(Span(document.docid, start, start + len(document.segments)))
-    return AlignedSgml(
-        tuple(segment.text for segment in system_segments.values()), groups, tuple(spans)
-    )
 
 
 def read_gtm_texts(
@@ -233,23 +171,24 @@ def read_gtm_texts(
 
     Segments are in the order of the first system.
     """
-    first, *other_systems = map(read_gtm_sgml, systems.values())
-    aligned = align(first, [*other_systems, *map(read_gtm_sgml, references)])
-    if not aligned.candidates:
-        raise InputError(f"{first.name}: no segment; expected <seg id=…> in its documents")
-    columns = [aligned.candidates, *zip(*aligned.references, strict=True)]
-    texts = dict(zip(systems, columns[: len(systems)], strict=True))
-    documents = (d.docid for d in aligned.documents for _ in range(d.start, d.stop))
-    groups = [group[len(other_systems) :] for group in aligned.references]
-    return AlignedTexts(texts, groups, tuple(documents))
+    paths = [*systems.values(), *references]
+    first, *other_files = map(read_gtm_sgml, paths)
+    for path, segments in zip(paths[1:], other_files, strict=True):
+        _check_covered(paths[0], first, path, segments)
+        _check_covered(path, segments, paths[0], first)
+    if not first:
+        raise InputError(f"{paths[0]}: no segment; expected <seg id=…> in its documents")
+    columns = [tuple(file[key].text for key in first) for file in (first, *other_files)]
+    texts = dict(zip(systems, columns, strict=False))
+    groups = list(zip(*columns[len(systems) :], strict=True))
+    return AlignedTexts(texts, groups, tuple(segment.document for segment in first.values()))
 
 
-_Table = dict[tuple[str, str], SgmlSegment]
-
-
-def _check_covered(name: str, covered: _Table, other_name: str, other_segments: _Table) -> None:
+def _check_covered(
+    path: GivenPath, segments: SgmlSegments, other_path: GivenPath, other_segments: SgmlSegments
+) -> None:
     """Require every segment of one file in the other."""
-    for (docid, number), segment in covered.items():
-        if (docid, number) not in other_segments:
-            segment_name = f"segment {short(number)} of document {short(docid)}"
-            raise InputError(f"{name}, line {segment.line}: {segment_name} is not in {other_name}")
+    for key, segment in segments.items():
+        if key not in other_segments:
+            name = f"segment {short(segment.id)} of document {short(segment.document)}"
+            raise InputError(f"{path}, line {segment.line}: {name} is not in {other_path}")

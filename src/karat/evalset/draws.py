@@ -22,10 +22,11 @@ from karat.evalset.reading import (
     FileLocation,
     Location,
     Reading,
+    TableSchema,
+    check_members,
+    is_json_lines,
     parse_number,
     read_json_lines,
-    read_lines,
-    read_tsv,
 )
 
 DRAWS = "draws.tsv"
@@ -55,11 +56,11 @@ Placed: TypeAlias = tuple[Location, Draw]
 
 def read_draws(path: Path, reading: Reading) -> Iterator[Placed]:
     """Yield the draws in a table or a file of JSON lines; record invalid rows as problems."""
-    lines = read_lines(path)
-    if next(filter(None, lines), "").startswith("{"):
+    if is_json_lines(path):
         yield from parse_draws(read_json_lines(path, reading), reading)
         return
-    for location, (unit, of, probability, reason, round) in read_tsv(path, COLUMNS, reading, True):
+    for location, row in TableSchema(COLUMNS, only=True).read(path, reading):
+        unit, of, probability, reason, round = row
         yield from _parse_draw(unit, of, probability or None, reason, round, location, reading)
 
 
@@ -67,45 +68,32 @@ def parse_draws(
     rows: Iterable[tuple[FileLocation, dict[str, Any]]], reading: Reading
 ) -> Iterator[Placed]:
     """Yield the draws in JSON objects; record invalid ones as problems."""
-    names = ("draw", *COLUMNS[1:])
     for location, record in rows:
-        if unknown := [name for name in record if name not in names]:
-            problem = f"found the name {quoted(unknown[0])}, expected {', '.join(names)}"
-            reading.problem(location, problem)
+        if not check_members(record, ("draw", *COLUMNS[1:]), location, reading):
             continue
         unit, of, reason = record.get("draw"), record.get("of", SEGMENT), record.get("reason", "")
-        probability = record.get("probability")
+        probability, round = record.get("probability"), record.get("round", 1)
         if not all(isinstance(text, str) for text in (unit, of, reason)):
             reading.problem(location, "draw, of and reason must be strings")
         elif isinstance(probability, str):
             problem = f"found the probability {quoted(probability)}, expected a number or null"
             reading.problem(location, problem)
         else:
-            yield from _parse_draw(
-                unit, of, probability, reason, record.get("round", 1), location, reading
-            )
+            yield from _parse_draw(unit, of, probability, reason, round, location, reading)
 
 
 def _parse_draw(
-    unit: Any,
-    of: Any,
-    probability: object,
-    reason: str,
-    round: Any,
-    location: FileLocation,
-    reading: Reading,
+    unit: Any, of: Any, probability: object, reason: str, round: Any, at: Location, reading: Reading
 ) -> Iterator[Placed]:
     """Yield a draw, if it is one."""
     share, turn = None if probability is None else parse_number(probability), parse_number(round)
     if probability is not None and share is None:
         problem = f"found the probability {quoted(probability)}"
-        reading.problem(location, f"{problem}, expected a number above 0 and at most 1, or nothing")
+        reading.problem(at, f"{problem}, expected a number above 0 and at most 1, or nothing")
     elif turn is None or turn != int(turn):
-        reading.problem(
-            location, f"found the round {quoted(round)}, expected a whole number from 1"
-        )
+        reading.problem(at, f"found the round {quoted(round)}, expected a whole number from 1")
     else:
-        yield location, Draw(unit, share, reason, int(turn), of)
+        yield at, Draw(unit, share, reason, int(turn), of)
 
 
 def check_set_draws(
@@ -120,25 +108,22 @@ def check_set_draws(
     checked: list[Draw] = []
     for location, draw in draws:
         checked.append(draw)
-        problem = _unit_problem(draw, units, checked[0].of)
+        of, unit, first_of = draw.of, quoted(draw.unit), checked[0].of
         first = first_locations.setdefault((draw.round, draw.unit), location)
+        if of not in units:
+            problem = f"found a draw of {quoted(of)}, expected segment or group"
+        elif of != first_of:
+            problem = f"found a draw of a {of} after one of a {first_of}"
+            problem += ", expected one kind of units"
+        elif draw.unit not in units[of]:
+            problem = f"a draw of {of} {unit}, which is not in the set"
+        else:
+            problem = draw_problem(draw)
         if not problem and first is not location:
-            unit = f"{draw.of} {quoted(draw.unit)}"
-            problem = f"{unit} is drawn twice in round {draw.round} (first {first})"
+            problem = f"{of} {unit} is drawn twice in round {draw.round} (first {first})"
         if problem:
             reading.problem(location, problem)
     return tuple(checked)
-
-
-def _unit_problem(draw: Draw, units: dict[str, set[str]], of: str) -> str:
-    """Explain why a draw does not fit the set; "" if it does."""
-    if draw.of not in units:
-        return f"found a draw of {quoted(draw.of)}, expected segment or group"
-    if draw.of != of:
-        return f"found a draw of a {draw.of} after one of a {of}, expected one kind of units"
-    if draw.unit not in units[draw.of]:
-        return f"a draw of {draw.of} {quoted(draw.unit)}, which is not in the set"
-    return draw_problem(draw)
 
 
 def draw_problem(draw: Draw) -> str:
@@ -175,7 +160,4 @@ def format_draws(draws: Sequence[Draw]) -> Iterator[str]:
 def draw_record(draw: Draw) -> dict[str, Any]:
     """Return a draw as an object of JSON lines."""
     share = {} if draw.probability is None else {"probability": draw.probability}
-    return {
-        **{"draw": draw.unit, "of": draw.of, **share},
-        **{"reason": draw.reason, "round": draw.round},
-    }
+    return {"draw": draw.unit, "of": draw.of, **share, "reason": draw.reason, "round": draw.round}

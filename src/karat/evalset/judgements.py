@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, overload
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 from karat.arithmetic import power
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.reading import Location, Reading, parse_number
+from karat.evalset.reading import Location, Reading, TableSchema, parse_number
 
 PERSON, MODEL, ADJUDICATED = "person", "model", "adjudicated"
 KINDS = (PERSON, MODEL, ADJUDICATED)
@@ -46,6 +47,59 @@ class Judgement(NamedTuple):
     judge: str
     dimension: str
     value: float
+
+
+class GivenJudgement(NamedTuple):
+    """A judgement as a file has it, not checked against a set."""
+
+    system: str
+    segment: str
+    judge: str
+    dimension: str
+    value: object
+    location: Location
+    kind: str = ""
+    other: str = ""
+    """The system that the output was compared with; "" for a rating."""
+
+    @property
+    def pair(self) -> tuple[Location, tuple[str, str, str, str, object, str]]:
+        """The comparison, as `check_pairs` takes it."""
+        return self.location, (*self[:5], self.other)
+
+
+JUDGEMENT_TABLE = TableSchema(Judgement._fields, ("kind", "other"), only=True)
+_OPTIONAL_MEMBERS = ("kind", "evidence", "other")
+
+
+def read_judgement_table(path: Path, reading: Reading) -> Iterator[GivenJudgement]:
+    """Yield the judgements of a table such as `human.tsv`."""
+    for location, row in JUDGEMENT_TABLE.read(path, reading):
+        system, segment, judge, dimension, value, *more = row
+        yield GivenJudgement(system, segment, judge, dimension, value, location, *more)
+
+
+def parse_judgement(
+    record: Mapping[str, Any], location: Location, reading: Reading
+) -> GivenJudgement | None:
+    """Return the judgement in a JSON object; record what is none as a problem."""
+    fields = Judgement._fields
+    bad = next((k for k in _OPTIONAL_MEMBERS if not isinstance(record.get(k, ""), str)), None)
+    if {*record} - {*_OPTIONAL_MEMBERS} != {*fields}:
+        problem = f"found an object with {short(', '.join(record) or 'nothing')}"
+        problem = f"{problem}, expected {', '.join(fields)}"
+    elif not all(isinstance(record[key], str) for key in fields[:-1]):
+        problem = "system, segment, judge and dimension must be strings"
+    elif isinstance(record["value"], str):
+        problem = f"found the value {quoted(record['value'])}, expected a number"
+    elif bad:
+        problem = f"found {quoted(record[bad])} for {quoted(bad)}, expected a string"
+    else:
+        judgement = Judgement(*(record[key] for key in fields))
+        kind, other = record.get("kind", ""), record.get("other", "")
+        return GivenJudgement(*judgement, location, kind, other)
+    reading.problem(location, problem)
+    return None
 
 
 @dataclass(frozen=True)
@@ -246,16 +300,11 @@ def identical_judges(values: Floats) -> list[int]:
             by_chance = sum(count**2 for count in counts) / n**2
             if float(power(by_chance + HONEST_KAPPA * (1 - by_chance), n)) * pairs < CHANCE_LEVEL:
                 low, high = sorted((groups[i], groups[i + 1 + j]))
-                if _conflict(group_values[low], group_values[high]):
-                    continue
-                np.copyto(group_values[low], group_values[high], where=np.isnan(group_values[low]))
-                groups = [low if number == high else number for number in groups]
+                left, right = group_values[low], group_values[high]
+                if not ((left != right) & ~np.isnan(left + right)).any():
+                    np.copyto(left, right, where=np.isnan(left))
+                    groups = [low if number == high else number for number in groups]
     return groups
-
-
-def _conflict(left: Floats, right: Floats) -> bool:
-    """Return whether two rows have different values for a unit that both have."""
-    return bool(((left != right) & ~np.isnan(left + right)).any())
 
 
 def merge_judges(values: Floats, groups: Sequence[int]) -> Floats:
@@ -306,19 +355,6 @@ Key: TypeAlias = tuple[str, str, str, str]
 """System, segment, judge and dimension of a judgement."""
 
 
-class JudgedOutput(Protocol):
-    """The names that a judgement and a judged pair have."""
-
-    @property
-    def system(self) -> str: ...
-    @property
-    def segment(self) -> str: ...
-    @property
-    def judge(self) -> str: ...
-    @property
-    def dimension(self) -> str: ...
-
-
 class JudgedPair(NamedTuple):
     """Value that one judge gave to the output of a system beside that of another."""
 
@@ -346,40 +382,31 @@ def check_pairs(
     """Yield each pair once, with its first location; record invalid pairs as problems."""
     first_values: dict[tuple[str, ...], tuple[float, Location]] = {}
     for location, (*names, value, other) in rows:
-        number_given = parse_number(value)
-        problem = _pair_problem(names[0], other, value, number_given, dimensions[names[3]])
-        if problem or number_given is None:
-            reading.problem(location, problem)
-            continue
-        pair = JudgedPair(names[0], names[1], names[2], names[3], number_given, other)
+        share, dimension, problem = parse_number(value), dimensions[names[3]], ""
         key = (*names, other)
-        if key not in first_values:
-            first_values[key] = number_given, location
-            yield location, pair
-        elif first_values[key][0] != number_given:
-            reading.problem(location, conflict_problem(pair, value, *first_values[key]))
+        if names[0] == other:
+            problem = f"a comparison of system {quoted(other)} with itself"
+        elif share is None or not 0 <= share <= 1:
+            problem = f"found the value {quoted(value)} of a comparison, expected 0 to 1"
+        elif dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
+            problem = (
+                f"a comparison under dimension {short(dimension.name)}, which is one of ratings: "
+                "expected a scale from 0 to 1, higher is better; use another dimension"
+            )
+        elif key not in first_values:
+            first_values[key] = share, location
+            yield location, JudgedPair(names[0], names[1], names[2], names[3], share, other)
+        elif first_values[key][0] != share:
+            problem = conflict_problem(names, value, *first_values[key])
+        if problem:
+            reading.problem(location, problem)
 
 
-def _pair_problem(
-    system: str, other: str, value: object, number_given: float | None, dimension: Dimension
-) -> str:
-    """Explain why a row is not a comparison of two outputs; "" if it is."""
-    if system == other:
-        return f"a comparison of system {quoted(system)} with itself"
-    if number_given is None or not 0 <= number_given <= 1:
-        return f"found the value {quoted(value)} of a comparison, expected 0 to 1"
-    if dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
-        problem = f"a comparison under dimension {short(dimension.name)}, which is one of ratings"
-        return f"{problem}: expected a scale from 0 to 1, higher is better; use another dimension"
-    return ""
-
-
-def conflict_problem(row: JudgedOutput, value: object, before: object, first: Location) -> str:
+def conflict_problem(key: Sequence[Any], value: object, before: object, first: Location) -> str:
     """Describe a judgement that was given before with a different value."""
-    output = (
-        f"{short(row.dimension)} of system {quoted(row.system)} on segment {quoted(row.segment)}"
-    )
-    return f"judge {quoted(row.judge)} gave {output} {value} here and {before} before ({first})"
+    system, segment, judge, dimension = key
+    output = f"{short(dimension)} of system {quoted(system)} on segment {quoted(segment)}"
+    return f"judge {quoted(judge)} gave {output} {value} here and {before} before ({first})"
 
 
 def win_shares(pairs: Iterable[Placed]) -> Iterator[tuple[Location, Judgement]]:

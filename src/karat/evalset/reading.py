@@ -10,8 +10,9 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted, short
@@ -25,8 +26,8 @@ MAX_PROBLEMS = 1000
 """So many are kept; of a file in which every line is wrong, the others are only counted."""
 
 T = TypeVar("T")
-_EMPTIEST = 100
-_FEW_CELLS = 1 << 20  # that may all be empty
+_CELLS_PER_OUTPUT = 100
+_FREE_CELLS = 1 << 20  # that may all be empty
 _BATCH = 4096  # rows between two calls of the progress callback
 
 
@@ -83,7 +84,7 @@ class Reading:
             raise InputError(self._first())
 
     def _first(self) -> str:
-        n_others = len(self.problems) + self.more - 1
+        n_others = self.count - 1
         advice = f": {self.lister} lists them" if self.lister else ""
         suffix = f" (and {n_others:,} more{advice})" if n_others else ""
         return self.problems[0] + suffix
@@ -96,6 +97,11 @@ class Reading:
             if not self.problems or str(error) != bounded(self._first()):
                 self.problems.append(str(error))
             return None
+
+    @property
+    def count(self) -> int:
+        """The number of problems, those not kept included."""
+        return len(self.problems) + self.more
 
     def all(self) -> list[str]:
         """Return all problems, and the number of those not kept."""
@@ -123,58 +129,36 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
-def read_lines(path: Path) -> list[str]:
-    """Return the lines of a file; LF or CRLF ends one, and the last may lack it."""
-    lines = _line_text(path).split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+def read_lines(path: Path, ends: bool = False) -> list[str]:
+    """Return the lines of a file, with `ends` if wanted; LF or CRLF ends one, the last may lack it.
 
-
-def _line_text(path: Path) -> str:
-    """Return the text of a file of lines or rows."""
+    Python's own idea of lines has other ends, which are text here.
+    """
     text = read_text(path)
     check_line_ends(text, str(path))
-    return text
+    *lines, last = text.split("\n")
+    if ends:
+        lines = [f"{line}\n" for line in lines]
+    if last:
+        lines.append(last)
+    return lines if ends else [line.removesuffix("\r") for line in lines]
 
 
-def read_tsv(
-    path: Path,
-    columns: Sequence[str],
-    reading: Reading,
-    only: bool = False,
-    optional: Sequence[str] = (),
-) -> TableRows:
-    """The named columns of a tab-separated table; its header may hold others unless `only`.
+def is_json_lines(path: Path) -> bool:
+    """Return whether the first line that is not empty begins a JSON object."""
+    return next(filter(None, read_lines(path)), "").startswith("{")
 
-    The columns in `optional` come last, and are empty where the table does not have them.
+
+def read_rows(path: Path, reading: Reading, commas: bool = False) -> TableRows:
+    """Yield all rows of a table, each with the line on which it starts.
+
+    Fields are separated by tabs, or by `commas` and quoted as in CSV.
     """
-    rows = (
-        (location, line.split("\t")) for location, line in reading.numbered(read_lines(path), path)
-    )
-    yield from _columns(path, rows, columns, reading, only, optional)
-
-
-def read_csv(path: Path, columns: Sequence[str], reading: Reading) -> TableRows:
-    """Yield the named columns of a CSV table; the header may have others."""
-    yield from _columns(path, read_csv_records(path, reading), columns, reading, False)
-
-
-def read_csv_header(path: Path) -> list[str]:
-    """Return the names of a table's columns."""
-    for _, row in read_csv_records(path, Reading()):
-        return row
-    raise InputError(f"{path} is empty: expected a table with a header")
-
-
-def read_csv_records(path: Path, reading: Reading) -> TableRows:
-    """Yield all rows of a CSV table, each with the line on which it starts.
-
-    Only LF and CRLF end a line. Python's own idea of lines has others, which are text here.
-    """
-    lines = _line_text(path).split("\n")
-    last = lines.pop()
-    lines = [f"{line}\n" for line in lines] + ([last] if last else [])
+    if not commas:
+        for location, line in reading.numbered(read_lines(path), path):
+            yield location, line.split("\t")
+        return
+    lines = read_lines(path, ends=True)
     reader = csv.reader(lines, strict=True)
     start = 1
     try:
@@ -187,33 +171,47 @@ def read_csv_records(path: Path, reading: Reading) -> TableRows:
         raise InputError(f"{path}, line {start}: not a row of a CSV table ({error})") from error
 
 
-def _columns(
-    path: Path,
-    rows: TableRows,
-    columns: Sequence[str],
-    reading: Reading,
-    only: bool,
-    optional: Sequence[str] = (),
-) -> TableRows:
-    location, header = next(rows, (FileLocation(str(path), 1), []))
-    times = Counter(header)
-    present = [*columns, *(name for name in optional if times[name])]
-    if any(times[name] != 1 for name in present) or (only and len(header) > len(present)):
-        found_names, expected_names = ", ".join(header) or "nothing", ", ".join(map(short, columns))
-        more = f" (and perhaps {' and '.join(optional)})" if optional else ""
-        raise InputError(
-            f"{location}: found the columns {short(found_names)}, expected {expected_names}{more}"
-        )
-    index_of = {name: i for i, name in enumerate(header)}
-    indices = [index_of.get(name, -1) for name in (*columns, *optional)]
-    for location, row in rows:
-        if not any(row):
-            continue  # a blank line
-        if len(row) == len(header):
-            row.append("")  # the last place, which optional columns have that are not there
-            yield location, [row[i] for i in indices]
-        else:
-            reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
+def read_header(path: Path, commas: bool = False) -> list[str]:
+    """Return the names of a table's columns."""
+    for _, row in read_rows(path, Reading(), commas):
+        return row
+    raise InputError(f"{path} is empty: expected a table with a header")
+
+
+class TableSchema(NamedTuple):
+    """The columns of a table: those that are read, and whether it may have others."""
+
+    columns: Sequence[str]
+    optional: Sequence[str] = ()
+    """Columns that may be missing, and are then empty."""
+    only: bool = False
+    """True if the header must not have others."""
+    commas: bool = False
+    """True for CSV, False for fields between tabs."""
+
+    def read(self, path: Path, reading: Reading) -> TableRows:
+        """Yield the fields of each row: those of `columns`, then those of `optional`."""
+        rows = read_rows(path, reading, self.commas)
+        location, header = next(rows, (FileLocation(str(path), 1), []))
+        times = Counter(header)
+        present = [*self.columns, *(name for name in self.optional if times[name])]
+        if any(times[name] != 1 for name in present) or (self.only and len(header) > len(present)):
+            found_names = short(", ".join(header) or "nothing")
+            expected = ", ".join(map(short, self.columns))
+            more = f" (and perhaps {' and '.join(self.optional)})" if self.optional else ""
+            raise InputError(
+                f"{location}: found the columns {found_names}, expected {expected}{more}"
+            )
+        index_of = {name: i for i, name in enumerate(header)}
+        indices = [index_of.get(name, len(header)) for name in (*self.columns, *self.optional)]
+        for location, row in rows:
+            if not any(row):
+                continue  # a blank line
+            if len(row) == len(header):
+                row.append("")  # what optional columns have that are not there
+                yield location, [row[i] for i in indices]
+            else:
+                reading.problem(location, f"found {len(row)} fields, expected {len(header)}")
 
 
 def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
@@ -222,7 +220,7 @@ def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation
         if not line.strip():
             continue
         try:
-            record = json.loads(line, object_pairs_hook=_object)
+            record = json.loads(line, object_pairs_hook=_unique_members)
         except (ValueError, RecursionError) as error:
             reading.problem(location, f"not a JSON object ({error})")
             continue
@@ -232,12 +230,30 @@ def read_json_lines(path: Path, reading: Reading) -> Iterator[tuple[FileLocation
             reading.problem(location, f"found {quoted(line)}, expected a JSON object")
 
 
+def read_records(
+    path: Path,
+    kinds: Mapping[str, type],
+    reading: Reading,
+    optional: Mapping[str, type] = MappingProxyType({}),
+) -> Iterator[tuple[FileLocation, dict[str, Any]]]:
+    """Yield the objects of a file with one per line that have members of these kinds.
+
+    Objects that lack one that is not optional, or have one of another kind, are recorded as
+    problems.
+    """
+    for location, record in read_json_lines(path, reading):
+        members = {**kinds, **{key: kind for key, kind in optional.items() if key in record}}
+        values = [check_member(record, key, members[key], location, reading) for key in members]
+        if None not in values:
+            yield location, record
+
+
 def format_json_line(record: Mapping[str, Any]) -> str:
     """Format an object as a line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         times = Counter(name for name, _ in pairs)
@@ -252,11 +268,21 @@ def check_filled(path: Path, outputs: int, systems: int, segments: int) -> None:
     A set has a place for each system and segment; without this, a small file of names that occur
     once would take any amount of memory.
     """
-    if systems * segments > max(_FEW_CELLS, _EMPTIEST * outputs):
+    if systems * segments > max(_FREE_CELLS, _CELLS_PER_OUTPUT * outputs):
         raise InputError(
             f"{path}: {outputs:,} outputs of {systems:,} systems for {segments:,} segments, "
-            f"expected at least one in {_EMPTIEST}; are the names of systems and segments right?"
+            f"expected at least one in {_CELLS_PER_OUTPUT}; are the names of systems and segments "
+            "right?"
         )
+
+
+def output_columns(
+    path: Path, outputs: Mapping[tuple[str, str], T], segments: Collection[str]
+) -> dict[str, list[T | None]]:
+    """Return the outputs of each system for all segments, from those by system and segment."""
+    systems = dict.fromkeys(system for system, _ in outputs)
+    check_filled(path, len(outputs), len(systems), len(segments))
+    return {system: [outputs.get((system, s)) for s in segments] for system in systems}
 
 
 def is_name(value: object) -> bool:
@@ -288,6 +314,17 @@ def check_member(
     problem = "nothing" if key not in record else quoted(value)
     reading.problem(location, f"found {problem} for {quoted(key)}, expected {names[kind]}")
     return None
+
+
+def check_members(
+    record: Mapping[str, Any], names: Sequence[str], location: FileLocation, reading: Reading
+) -> bool:
+    """Return whether all members of a JSON object have one of the names; record the first other."""
+    unknown = next((key for key in record if key not in names), None)
+    if unknown is not None:
+        problem = f"found the name {quoted(unknown)}, expected {', '.join(names)}"
+        reading.problem(location, problem)
+    return unknown is None
 
 
 def split_names(names: str | Sequence[str]) -> tuple[str, ...]:

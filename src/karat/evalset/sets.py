@@ -317,7 +317,7 @@ class EvalSet:
     ) -> EvalSet:
         """Return the set with scores of another metric, `given:metric=NAME`.
 
-        `scores` and `systems` are those of `karat.given`.
+        `scores` and `systems` are those of `karat.external_scores`.
         """
         make_scores = partial(make_given_scores, f"scores of {name}", scores, systems)
         make_scores()  # refuses what is wrong

@@ -115,11 +115,6 @@ class Cache:
             ).fetchone()
         return None if row is None else CachedReply(*row)
 
-    def has_answer(self, key: str) -> bool:
-        """Return whether the answer to a request is stored."""
-        row = self.stored(key)
-        return row is not None and row.state == "answered"
-
     def totals(self) -> dict[str, int]:
         """Return the counts of all runs with this endpoint and model, by name."""
         with self._telling():
@@ -142,7 +137,9 @@ class Cache:
                     self._file.execute(_ANSWER, (verdict.text, *tokens, job.key))
                 else:
                     invalid = verdict.rejected is not None
-                    self._file.execute(_FAIL, (verdict.why(1), invalid, verdict.rejected, job.key))
+                    self._file.execute(
+                        _FAIL, (verdict.reason(1), invalid, verdict.rejected, job.key)
+                    )
             self._file.executemany(_SEND, [(job.key,) for job in sent])
             rows = [(*self._asked, name, count) for name, count in counts.items()]
             self._file.executemany(_COUNT, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -37,15 +37,6 @@ if TYPE_CHECKING:
 
     from karat.llm.interview import ModelTask
     from karat.llm.requests import Limits
-
-
-class LoggedResult(Protocol):
-    """A result whose judgements or nuggets go to a file."""
-
-    @property
-    def missing(self) -> Sequence[Any]: ...
-    def save_log(self, path: str) -> None: ...
-    def document(self, command: str = "") -> Any: ...
 
 
 class ModelOptions(NamedTuple):
@@ -81,7 +72,7 @@ def run_task(model_task: ModelTask, asking: ModelOptions) -> None:
     advice = f"answers so far are in {asking.setup.cache}: run the same command again to continue"
     try:
         with Bar() as progress:
-            result: LoggedResult = model_task.run(asking.setup, asking.judge, progress)
+            result = model_task.run(asking.setup, asking.judge, progress)
     except (Interrupted, KeyboardInterrupt) as stop:
         click.echo(f"karat: interrupted; {advice}", err=True)
         raise click.exceptions.Exit(130) from stop
@@ -102,7 +93,8 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "response_format": {"json_object": False},
 }
 """Parameters that need not be sent -> settings of the endpoint that leave them out."""
-_BUDGETS = ("requests", "tokens", "cost")
+_BUDGETS = {"requests": "budget_requests", "tokens": "budget_tokens", "cost": "budget_money"}
+"""Names of budgets -> limits of a run."""
 
 
 def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **settings: Any) -> Limits:
@@ -110,34 +102,23 @@ def _limits(budget: tuple[str, ...], price: tuple[float, ...] | None, **settings
 
     if price is not None and len(price) != 2:
         raise click.UsageError("--price: expected two numbers, IN,OUT for a million tokens each")
-    budgets = {}
     for text in budget:
         name, equals, value = text.rpartition("=")
         name = name if equals else "requests"
-        if name not in _BUDGETS or name in budgets:
+        if name not in _BUDGETS or _BUDGETS[name] in settings:
             expected = "expected requests=N, tokens=N or cost=X, each once"
             raise click.UsageError(f"--budget {text}: {expected}")
-        budgets[name] = _amount(text, value, is_whole=name != "cost")
-    if "cost" in budgets and price is None:
+        try:
+            amount = float(value) if name == "cost" else int(value)
+        except ValueError:
+            amount = 0
+        if not (math.isfinite(amount) and amount > 0):
+            kind = "a number" if name == "cost" else "a whole number"
+            raise click.UsageError(f"--budget {text}: expected {kind} above 0")
+        settings[_BUDGETS[name]] = amount
+    if "budget_money" in settings and price is None:
         raise click.UsageError("--budget cost=X needs --price IN,OUT: add it")
-    return Limits(
-        **settings,
-        budget_requests=budgets.get("requests"),
-        budget_tokens=budgets.get("tokens"),
-        budget_money=budgets.get("cost"),
-        prices=None if price is None else Prices(*price),
-    )
-
-
-def _amount(text: str, value: str, is_whole: bool) -> Any:
-    try:
-        amount = int(value) if is_whole else float(value)
-    except ValueError:
-        amount = 0
-    if not (math.isfinite(amount) and amount > 0):
-        kind = "a whole number" if is_whole else "a number"
-        raise click.UsageError(f"--budget {text}: expected {kind} above 0")
-    return amount
+    return Limits(**settings, prices=None if price is None else Prices(*price))
 
 
 def _asking(
@@ -291,7 +272,7 @@ _ENDS = re.compile(r"(-?[0-9.]+)-(-?[0-9.]+)")
 
 
 class ScaleEnds(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.1
-    """A lower and a higher end, such as 1-5; a tuple."""
+    """A lower and a higher end, such as 1-5; a tuple of numbers, whole ones as integers."""
 
     name = "low-high"
 
@@ -307,12 +288,8 @@ class ScaleEnds(click.ParamType):  # type: ignore[type-arg]  # no generic in cli
             low = high = math.nan
         if not low < high:
             self.fail(f"found {value!r}, expected a lower and a higher end such as 1-5", param, ctx)
-        return _to_whole_number(low), _to_whole_number(high)
-
-
-def _to_whole_number(number: float) -> float:
-    """Return a whole number as one, so that a log has 1 and not 1.0."""
-    return int(number) if number.is_integer() else number
+        low, high = (int(end) if end.is_integer() else end for end in (low, high))
+        return low, high
 
 
 guideline = option(
@@ -367,15 +344,12 @@ def judge_ratings(source: SetInput, asking: ModelOptions, **values: Any) -> None
     karat judge ratings demo -d style --scale 1-7 --endpoint demo -o log.jsonl
     karat judge ratings SET -d x --endpoint URL --model M -o log.jsonl --dry-run
     """
-    from karat.llm.material import Material, chosen_dimension
-    from karat.llm.ratings import RatingTask
+    from karat.llm.ratings import rating_task
 
     asking.check([source.name])
     with Bar() as progress:
         evalset = source.load(progress)
-    dimension = chosen_dimension(evalset, values["dimension"], values["scale"], values["guideline"])
-    material = Material(evalset, dimension, values["sample"], values["seed"])
-    run_task(RatingTask(material, asking.prompt, values["batch"]), asking)
+    run_task(rating_task(evalset, **values, prompt=asking.prompt), asking)
 
 
 @click.command(name="pairs", cls=Command)
@@ -399,16 +373,12 @@ def judge_pairs(source: SetInput, asking: ModelOptions, **values: Any) -> None:
     karat judge pairs demo --baseline atlas --endpoint demo -o log.jsonl
     karat judge pairs SET --endpoint URL --model M -o log.jsonl --budget 500
     """
-    from karat.llm.judging import compared_dimension
-    from karat.llm.material import Material
-    from karat.llm.pairs import PairTask
+    from karat.llm.pairs import pair_task
 
     asking.check([source.name])
     with Bar() as progress:
         evalset = source.load(progress)
-    dimension = compared_dimension(evalset, values["dimension"], values["guideline"])
-    material = Material(evalset, dimension, values["sample"], values["seed"])
-    run_task(PairTask(material, asking.prompt, values["baseline"]), asking)
+    run_task(pair_task(evalset, **values, prompt=asking.prompt), asking)
 
 
 @click.command(name="nuggets", cls=Command)
@@ -429,14 +399,13 @@ def judge_nuggets(name: str, inputs: Any, asking: ModelOptions, **settings: Any)
     karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
     karat judge nuggets key.txt --run my.run --endpoint URL --model M -o log.jsonl
     """
-    from karat.llm.supports import SupportTask
+    from karat.llm.supports import ModelSupportTask
     from karat.nuggets.formats.loading import load_nuggets
 
     asking.check([name, *inputs["runs"], *inputs["judgements"]])
     with Bar() as progress:
         nugget_set = load_nuggets(name, **inputs, progress=progress)
-    task = SupportTask(nugget_set, asking.prompt, **settings)
-    run_task(task, asking)
+    run_task(ModelSupportTask(nugget_set, asking.prompt, **settings), asking)
 
 
 TASKS = ("ratings", "pairs", "nuggets", "draft")

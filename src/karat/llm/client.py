@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
-from typing import Any, NamedTuple, Protocol
+from http.client import HTTPConnection, HTTPException, IncompleteRead
+from typing import Any, NamedTuple
 
 from karat import __version__
 from karat.errors import short
-from karat.llm.endpoint import Address, ApiKey, Endpoint
+from karat.llm.endpoint import ApiKey, Endpoint
 from karat.llm.requests import (
     DROPPED,
     EMPTY,
@@ -73,19 +73,16 @@ def seconds_to_wait(header: str | None) -> float | None:
 
 LARGEST = 1 << 23
 """Bytes of the largest body that is read."""
+_PROXIES = ("https_proxy", "http_proxy", "all_proxy")
 _IDLE = 2.0  # seconds after which servers may have closed a connection
 
 
-class ReplyTooLarge(Exception):
-    """The body is larger than any answer."""
+class AttemptFailed(Exception):
+    """An exchange that brought no whole reply, with the failure that it is."""
 
-
-class Unreachable(Exception):
-    """There is no connection to the host; the text says why."""
-
-
-class Untrusted(Exception):
-    """The host's certificate is not valid; the text says why."""
+    def __init__(self, failure: EndpointFailure) -> None:
+        super().__init__()
+        self.failure = failure
 
 
 class HttpReply(NamedTuple):
@@ -105,7 +102,7 @@ def _left(deadline: float) -> float:
     return seconds
 
 
-class _Timed:
+class _TimedSocket(io.RawIOBase):
     """A socket as http.client uses it, whose every operation ends at the deadline.
 
     A time-out of the socket alone begins anew with every byte that drips in.
@@ -119,17 +116,7 @@ class _Timed:
         self._sock.sendall(data)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_Incoming(self._sock, self._deadline))
-
-    def close(self) -> None:
-        """Nothing: http.client closes what it still reads from."""
-
-
-class _Incoming(io.RawIOBase):
-    """The bytes that a socket receives until the deadline."""
-
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._sock, self._deadline = sock, deadline
+        return io.BufferedReader(self)
 
     def readable(self) -> bool:
         return True
@@ -138,38 +125,63 @@ class _Incoming(io.RawIOBase):
         self._sock.settimeout(_left(self._deadline))
         return self._sock.recv_into(buffer)
 
+    def close(self) -> None:
+        """Nothing: http.client closes what it still reads from."""
 
-class HttpConnection:
-    """A connection to an address, kept open between requests; of one thread, save `abort`."""
 
-    def __init__(self, address: Address, trusted: ssl.SSLContext | None) -> None:
-        self._address, self._trusted = address, trusted
+class EndpointLine:
+    """A connection to an endpoint, kept open between requests; of one thread, save `abort`."""
+
+    def __init__(self, endpoint: Endpoint, key: ApiKey, trusted: ssl.SSLContext | None) -> None:
+        self._endpoint, self._key, self._trusted = endpoint, key, trusted
+        self._address = endpoint.address
         self._sock: socket.socket | None = None
         self._used = 0.0
 
-    def post(self, body: bytes, headers: Mapping[str, str], timeout: float) -> HttpReply:
-        """Send a request and return the whole reply; whatever goes wrong, the connection ends."""
+    def ask(self, job: RequestJob) -> Completion | EndpointFailure:
+        """Send the request of a job and return what came of it.
+
+        Failures are values: an exception's frames would hold the key. Whatever goes wrong, the
+        connection ends.
+        """
+        endpoint, key = self._endpoint, self._key
+        body = json.dumps(endpoint.body(job.request, job.rejections)).encode("ascii")
         try:
-            return self._post(body, headers, time.monotonic() + timeout)
+            reply = self._post(body, time.monotonic() + endpoint.timeout)
+        except (OSError, HTTPException, ValueError, AttemptFailed) as error:
+            self.close()
+            return _without_reply(error, endpoint)
         except BaseException:
             self.close()
             raise
+        if 200 <= reply.status < 300:
+            return as_completion(reply.body, key, job.request)
+        return as_refusal(reply, endpoint, key)
 
-    def _post(self, body: bytes, headers: Mapping[str, str], deadline: float) -> HttpReply:
+    def _post(self, body: bytes, deadline: float) -> HttpReply:
         http = HTTPConnection(self._address.host, self._address.port)
         http.set_debuglevel(0)  # else headers are printed, the key among them
         http.auto_open = 0
-        http.sock = _Timed(self._open(deadline), deadline)
-        base_headers = {"Host": self._address.authority, "User-Agent": f"karat/{__version__}"}
-        base_headers["Content-Type"] = "application/json"
-        http.request("POST", self._address.target, body, {**base_headers, **headers})
+        http.sock = _TimedSocket(self._open(deadline), deadline)
+        headers = {
+            "Host": self._address.authority,
+            "User-Agent": f"karat/{__version__}",
+            "Content-Type": "application/json",
+            **self._key.headers(),
+        }
+        http.request("POST", self._address.target, body, headers)
         response = http.getresponse()
-        response_headers = {name.lower(): value for name, value in response.headers.items()}
-        reply = HttpReply(response.status, response_headers, _read_body(response))
+        reply_body = response.read(LARGEST + 1)
+        if len(reply_body) > LARGEST:
+            failure = EndpointFailure(TOO_LARGE, f"more than {LARGEST >> 20} MB")
+            raise AttemptFailed(failure)
+        if response.length:  # http.client does not mind if less comes than was announced
+            raise IncompleteRead(b"")
+        reply_headers = {name.lower(): value for name, value in response.headers.items()}
         self._used = time.monotonic()
         if response.will_close:
             self.close()
-        return reply
+        return HttpReply(response.status, reply_headers, reply_body)
 
     def close(self) -> None:
         """End the connection."""
@@ -197,11 +209,14 @@ class HttpConnection:
                     self._sock, server_hostname=self._address.host
                 )
         except ssl.SSLCertVerificationError as error:
-            raise Untrusted(error.verify_message) from None
-        except TimeoutError:
-            raise Unreachable("timed out") from None
+            stop = f"{self._endpoint.name} has no valid certificate ({error.verify_message})"
+            raise AttemptFailed(EndpointFailure(UNREACHABLE, stop=stop)) from None
         except (OSError, ValueError) as error:  # a host's name may be too long
-            raise Unreachable(getattr(error, "strerror", None) or type(error).__name__) from None
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            reason = "timed out" if isinstance(error, TimeoutError) else reason
+            proxies = [name for name in os.environ if name.lower() in _PROXIES]
+            hint = f"; {proxies[0]} is set, but Karat uses no proxy" if proxies else ""
+            raise AttemptFailed(EndpointFailure(UNREACHABLE, f"{reason}{hint}")) from None
         return self._sock
 
     def _connect(self, deadline: float) -> socket.socket:
@@ -221,14 +236,47 @@ class HttpConnection:
         raise OSError("the host has no address")
 
 
-def _read_body(response: HTTPResponse) -> bytes:
-    """Return the body; a part of it is as good as none."""
-    body = response.read(LARGEST + 1)
-    if len(body) > LARGEST:
-        raise ReplyTooLarge
-    if response.length:  # http.client does not mind if less comes than was announced
-        raise IncompleteRead(b"")
-    return body
+class DemoLine:
+    """The offline stand-in; its tokens are estimated."""
+
+    def ask(self, job: RequestJob) -> Completion:
+        """Answer the request of a job."""
+        from karat.llm.demo import answer
+
+        text = answer(job.request.messages)
+        return Completion(text, job.prompt_tokens, estimated_tokens(text), estimated=True)
+
+    def abort(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+RequestLine = EndpointLine | DemoLine
+"""The connection of a worker to a language model."""
+
+
+def line_to(endpoint: Endpoint, key: ApiKey) -> Callable[[], RequestLine]:
+    """Return the function that opens a worker's line."""
+    if endpoint.is_demo:
+        return DemoLine
+    trusted = ssl.create_default_context() if endpoint.address.secure else None
+    return lambda: EndpointLine(endpoint, key, trusted)
+
+
+def _without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
+    """Return the failure of an exchange that brought no whole reply."""
+    match error:
+        case AttemptFailed():
+            return error.failure
+        case TimeoutError():
+            return EndpointFailure(TIMEOUT, f"no whole answer within {endpoint.timeout:g} s")
+        case IncompleteRead():
+            return EndpointFailure(DROPPED, "the answer is cut short")
+        case OSError():
+            return EndpointFailure(DROPPED)
+    return EndpointFailure(GARBAGE, "not HTTP")
 
 
 _PASSING = {408, 409, 425, 429}
@@ -238,12 +286,11 @@ _PASSING = {408, 409, 425, 429}
 def as_refusal(reply: HttpReply, endpoint: Endpoint, key: ApiKey) -> EndpointFailure:
     """Return the failure that a reply with an error status is."""
     detail = server_error_message(as_json(reply.body), key)
-    status_text = f"HTTP {reply.status}" + f": {detail}" * bool(detail)
+    status = f"HTTP {reply.status}"
     retry = reply.status in _PASSING or reply.status >= 500
     wait = seconds_to_wait(reply.headers.get("retry-after")) if retry else None
-    return EndpointFailure(
-        f"HTTP {reply.status}", detail, retry, _stop(reply, endpoint, key, status_text), wait
-    )
+    stop = _stop(reply, endpoint, key, status + f": {detail}" * bool(detail))
+    return EndpointFailure(status, detail, retry, stop, wait)
 
 
 def _stop(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text: str) -> str:
@@ -281,148 +328,28 @@ def _stop(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text: str) -
 def as_completion(body: bytes, key: ApiKey, request: Request) -> Completion | EndpointFailure:
     """Return the completion that a body holds; an empty one is a failure."""
     document = as_json(body)
-    choice = _first_choice(document)
+    choices = _get(document, "choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
     content = _get(_get(choice, "message"), "content", "")
-    if choice is None or not isinstance(content, str | None):
-        return EndpointFailure(
-            GARBAGE, server_error_message(document, key)
-        )  # some send errors with status 200
-    text = as_text(content or "", key)
-    prompt_tokens = _count(document, "prompt_tokens")
-    completion_tokens = _count(document, "completion_tokens")
-    completion = Completion(
-        text,
-        estimated_prompt(request) if prompt_tokens is None else prompt_tokens,
-        estimated_tokens(text) if completion_tokens is None else completion_tokens,
-        estimated=prompt_tokens is None or completion_tokens is None,
-        cut=_get(choice, "finish_reason") == "length",
-    )
-    return completion if text.strip() else _empty(completion, _get(choice, "finish_reason"))
-
-
-def _empty(completion: Completion, finish_reason: object) -> EndpointFailure:
-    reasons = {"length": "max_tokens was reached", "content_filter": "the server filtered it"}
-    tokens = (completion.prompt_tokens, completion.completion_tokens, completion.estimated)
-    return EndpointFailure(
-        EMPTY, reasons.get(str(finish_reason), ""), True, "", None, None, *tokens
-    )
+    if not isinstance(_get(choice, "message"), dict) or not isinstance(content, str | None):
+        # Some servers send errors with status 200.
+        return EndpointFailure(GARBAGE, server_error_message(document, key))
+    text, reason = as_text(content or "", key), _get(choice, "finish_reason")
+    counted = [_count(document, name) for name in ("prompt_tokens", "completion_tokens")]
+    prompt_tokens = estimated_prompt(request) if counted[0] is None else counted[0]
+    completion_tokens = estimated_tokens(text) if counted[1] is None else counted[1]
+    tokens = prompt_tokens, completion_tokens, None in counted
+    if text.strip():
+        return Completion(text, *tokens, cut=reason == "length")
+    details = {"length": "max_tokens was reached", "content_filter": "the server filtered it"}
+    return EndpointFailure(EMPTY, details.get(str(reason), ""), True, "", None, None, *tokens)
 
 
 def _get(document: Any, name: str, default: Any = None) -> Any:
     return document.get(name, default) if isinstance(document, dict) else default
 
 
-def _first_choice(document: Any) -> dict[str, Any] | None:
-    """Return the first choice if it has a message."""
-    choices = _get(document, "choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(_get(choice, "message"), dict) else None
-
-
 def _count(document: Any, name: str) -> int | None:
     """Return a number of tokens that the server counted, or None."""
     count = _get(_get(document, "usage"), name)
     return count if type(count) is int and 0 <= count < 1 << 40 else None
-
-
-_PROXIES = ("https_proxy", "http_proxy", "all_proxy")
-
-
-def ask_once(
-    connection: HttpConnection, endpoint: Endpoint, key: ApiKey, request: Request, rejections: int
-) -> Completion | EndpointFailure:
-    """Send a request and return what came of it; `rejections` answers to it were invalid.
-
-    Failures are values: an exception's frames would hold the key.
-    """
-    body = json.dumps(endpoint.body(request, rejections)).encode("ascii")
-    try:
-        reply = connection.post(body, key.headers(), endpoint.timeout)
-    except (OSError, HTTPException, ValueError, ReplyTooLarge, Unreachable, Untrusted) as error:
-        return _without_reply(error, endpoint)
-    if 200 <= reply.status < 300:
-        return as_completion(reply.body, key, request)
-    return as_refusal(reply, endpoint, key)
-
-
-def _without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
-    """Return the failure of an exchange that brought no whole reply."""
-    if isinstance(error, Untrusted):
-        return EndpointFailure(
-            UNREACHABLE, stop=f"{endpoint.name} has no valid certificate ({error})"
-        )
-    kinds: list[tuple[type[Exception], str, str]] = [
-        (Unreachable, UNREACHABLE, f"{error}{_about_proxies()}"),
-        (TimeoutError, TIMEOUT, f"no whole answer within {endpoint.timeout:g} s"),
-        (ReplyTooLarge, TOO_LARGE, f"more than {LARGEST >> 20} MB"),
-        (IncompleteRead, DROPPED, "the answer is cut short"),
-        (OSError, DROPPED, ""),
-    ]
-    failures = (
-        EndpointFailure(name, detail) for kind, name, detail in kinds if isinstance(error, kind)
-    )
-    return next(failures, EndpointFailure(GARBAGE, "not HTTP"))
-
-
-def _about_proxies() -> str:
-    """Return a hint where the environment names a proxy, which is not used."""
-    proxies = [name for name in os.environ if name.lower() in _PROXIES]
-    return f"; {proxies[0]} is set, but Karat uses no proxy" if proxies else ""
-
-
-class RequestLine(Protocol):
-    """A connection of a worker to a language model."""
-
-    def ask(self, job: RequestJob) -> Completion | EndpointFailure:
-        """Send the request of a job and return what came of it."""
-
-    def abort(self) -> None:
-        """End what another thread is waiting for."""
-
-    def close(self) -> None:
-        """End the connection."""
-
-
-class EndpointLine:
-    """A connection to an endpoint."""
-
-    def __init__(self, endpoint: Endpoint, key: ApiKey, trusted: ssl.SSLContext | None) -> None:
-        self._endpoint, self._key = endpoint, key
-        self._connection = HttpConnection(endpoint.address, trusted)
-
-    def ask(self, job: RequestJob) -> Completion | EndpointFailure:
-        """Send the request of a job over HTTP."""
-        return ask_once(self._connection, self._endpoint, self._key, job.request, job.rejections)
-
-    def abort(self) -> None:
-        """End what another thread is waiting for."""
-        self._connection.abort()
-
-    def close(self) -> None:
-        """End the connection."""
-        self._connection.close()
-
-
-class DemoLine:
-    """The offline stand-in; its tokens are estimated."""
-
-    def ask(self, job: RequestJob) -> Completion:
-        """Answer the request of a job."""
-        from karat.llm.demo import answer
-
-        text = answer(job.request.messages)
-        return Completion(text, job.prompt_tokens, estimated_tokens(text), estimated=True)
-
-    def abort(self) -> None:
-        """Nothing waits."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-def line_to(endpoint: Endpoint, key: ApiKey) -> Callable[[], RequestLine]:
-    """Return the function that opens a worker's line."""
-    if endpoint.is_demo:
-        return DemoLine
-    trusted = ssl.create_default_context() if endpoint.address.secure else None
-    return lambda: EndpointLine(endpoint, key, trusted)

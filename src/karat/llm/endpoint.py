@@ -10,7 +10,7 @@ import re
 from base64 import b64encode
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from karat.errors import InputError, quoted
 from karat.llm.requests import MAX_SECONDS, Request
@@ -54,6 +54,11 @@ class Address(NamedTuple):
 
 def parse_address(url: str) -> Address:
     """Parse the URL of an endpoint; one that may hold a secret is refused and not shown."""
+
+    def wrong(reason: str) -> InputError:
+        problem = f"the endpoint's URL {quoted(url)} {reason}"
+        return InputError(f"{problem}: expected one such as {EXAMPLE}")
+
     if "@" in url:
         raise InputError(
             "the endpoint's URL has a user name or password in it (`@`): take it out, and give the "
@@ -65,39 +70,25 @@ def parse_address(url: str) -> Address:
             f"URL such as {EXAMPLE}, and the key in the environment variable"
         )
     if not (url.isascii() and url.isprintable()) or " " in url or "\\" in url:
-        raise _wrong(url, "has a character that URLs do not have")
-    return _parsed(url)
-
-
-def _wrong(url: str, reason: str) -> InputError:
-    return InputError(f"the endpoint's URL {quoted(url)} {reason}: expected one such as {EXAMPLE}")
-
-
-def _parsed(url: str) -> Address:
+        raise wrong("has a character that URLs do not have")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:  # brackets that do not match, a port that is no number or out of range
-        raise _wrong(url, "has no valid host and port") from None
+        raise wrong("has no valid host and port") from None
     if parts.scheme not in _PORTS or "://" not in url:  # not shown: it may be the key
         raise InputError(
             f"the endpoint's URL does not begin with http:// or https://: expected {EXAMPLE}, for "
             "example"
         )
     if not _HOST.fullmatch(parts.hostname or ""):
-        raise _wrong(url, "has no valid host")
+        raise wrong("has no valid host")
     if port == 0:
-        raise _wrong(url, "has the port 0")
-    return Address(
-        parts.scheme, parts.hostname or "", port or _PORTS[parts.scheme], _path(parts, url)
-    )
-
-
-def _path(parts: SplitResult, url: str) -> str:
-    """Return the path without slashes at its end and without /chat/completions."""
+        raise wrong("has the port 0")
     if not _PATH.fullmatch(parts.path):
-        raise _wrong(url, "has a character in its path that must be percent-encoded")
-    return parts.path.rstrip("/").removesuffix(_COMPLETIONS).rstrip("/")
+        raise wrong("has a character in its path that must be percent-encoded")
+    path = parts.path.rstrip("/").removesuffix(_COMPLETIONS).rstrip("/")
+    return Address(parts.scheme, parts.hostname or "", port or _PORTS[parts.scheme], path)
 
 
 DEFAULT = "OPENAI_API_KEY"
@@ -166,7 +157,8 @@ class ApiKey:
         for start in range(len(lowered) - FRAGMENT + 1):
             if lowered[start : start + FRAGMENT] not in self._fragments:
                 continue
-            if ranges and _is_one_key(text[ranges[-1][1] : start]):
+            gap = text[ranges[-1][1] : start] if ranges else ""  # empty where parts overlap
+            if ranges and len(gap) <= _ESCAPE_LENGTH and not re.search(r"\s", gap):
                 ranges[-1] = ranges[-1][0], start + FRAGMENT
             else:
                 ranges.append((start, start + FRAGMENT))
@@ -175,14 +167,6 @@ class ApiKey:
             for start, stop in ranges
             if lowered[start:stop] not in self._public_prefix
         ]
-
-
-def _is_one_key(gap: str) -> bool:
-    """Return whether the text between two hidden parts is short enough to belong to the key.
-
-    It is empty where the parts touch or overlap.
-    """
-    return len(gap) <= _ESCAPE_LENGTH and not re.search(r"\s", gap)
 
 
 def _fragments(key: str) -> frozenset[str]:
@@ -204,15 +188,6 @@ def _spellings(key: str) -> set[str]:
     escaped = {json.dumps(key)[1:-1], key.replace("/", r"\/"), html.escape(key), repr(key)[1:-1]}
     quoted = {quote(key, safe=""), quote(key), data.hex()}
     return {key} | escaped | quoted | encoded | url_safe
-
-
-def check_variable(name: str) -> None:
-    """Refuse what is no name of an environment variable; it is not shown, it may be the key."""
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,63}", name):
-        raise InputError(
-            "the name of the environment variable that holds the key must be of capital letters, "
-            f"digits and underscores, such as {DEFAULT}; give its name, not the key itself"
-        )
 
 
 def read_key(variable: str) -> ApiKey:
@@ -278,7 +253,12 @@ class Endpoint:
             parse_address(self.url)
         if not self.model.strip() or not self.model.isprintable():
             raise InputError("the model's name is empty or has hidden characters: name a model")
-        check_variable(self.key_variable)
+        if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,63}", self.key_variable):  # it may be the key
+            raise InputError(
+                "the name of the environment variable that holds the key must be of capital "
+                f"letters, digits and underscores, such as {DEFAULT}; give its name, not the key "
+                "itself"
+            )
         if not 0 < self.timeout <= MAX_SECONDS:
             expected = f"expected seconds, more than 0 and at most {MAX_SECONDS:,}"
             raise InputError(f"timeout={quoted(self.timeout)}: {expected}")
@@ -320,10 +300,9 @@ class Endpoint:
         seed = None
         if self.seed is not None:
             seed = self.seed + REPLICATES * request.replicate + rejections
+        temperature = None if self.temperature is None else float(self.temperature)  # 0 is 0.0
         optional_parameters: dict[str, object] = {
-            "temperature": None
-            if self.temperature is None
-            else float(self.temperature),  # 0 is 0.0
+            "temperature": temperature,
             "max_tokens": self.max_tokens,
             "seed": seed,
             "response_format": {"type": "json_object"} if self.json_object else None,

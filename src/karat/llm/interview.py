@@ -58,6 +58,13 @@ class InvalidAnswer(ValueError):
     """An answer that does not have the form that was asked for."""
 
 
+class JudgedValue(NamedTuple):
+    """A rating, preference or label as a number, and the words of the text that decide it."""
+
+    value: float
+    evidence: str
+
+
 def json_object(text: str) -> dict[str, Any]:
     """Return the one JSON object of an answer.
 
@@ -367,7 +374,7 @@ class InterviewTask:
                 if reply.text is not None:
                     answers.setdefault(case, []).append(cases[case].read(reply.text))
                 else:
-                    missing.append((case, reply.why))
+                    missing.append((case, reply.reason))
             except InvalidAnswer as error:
                 missing.append((case, str(error)))
         parsed = {id: tuple(values) for id, values in answers.items() if values}

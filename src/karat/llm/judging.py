@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from karat.evalset.judgements import Dimension
 from karat.evalset.loading import as_evalset
 from karat.llm.interview import Setup
-from karat.llm.material import Material, chosen_dimension
-from karat.llm.pairs import OVERALL, PairTask
-from karat.llm.ratings import RatingTask
+from karat.llm.pairs import pair_task
+from karat.llm.ratings import rating_task
 from karat.llm.requests import Limits
-from karat.llm.supports import SupportTask
+from karat.llm.supports import ModelSupportTask
 from karat.nuggets.formats.loading import as_nuggets
 from karat.progress import Progress, silent
 
@@ -63,10 +60,12 @@ def judge_ratings(
         seed: seed of the random order and the sample.
         progress: function that is called with the progress.
     """
-    loaded = as_evalset(evalset)
-    rated = chosen_dimension(loaded, dimension, scale, guideline)
-    task = RatingTask(Material(loaded, rated, sample, seed), prompt, batch)
-    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
+    settings = scale, guideline, batch, prompt, sample, seed
+    task = rating_task(as_evalset(evalset), dimension, *settings)
+    ratings: ModelRatings = task.run(
+        Setup(endpoint, cache, limits or Limits(), replicates), judge, progress
+    )
+    return ratings
 
 
 def judge_pairs(
@@ -95,17 +94,12 @@ def judge_pairs(
         guideline: question to answer, instead of that of the set.
         cache, limits, prompt, judge, replicates, sample, seed, progress: as in `judge_ratings`.
     """
-    loaded = as_evalset(evalset)
-    material = Material(loaded, compared_dimension(loaded, dimension, guideline), sample, seed)
-    task = PairTask(material, prompt, baseline)
-    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
-
-
-def compared_dimension(evalset: EvalSet, dimension: str | None, guideline: str = "") -> Dimension:
-    """Return the quality that pairs are compared by, which needs no scale."""
-    name = dimension or OVERALL
-    compared = evalset.dimensions.get(name, Dimension(name))
-    return replace(compared, guideline=guideline) if guideline else compared
+    settings = baseline, dimension, guideline, prompt, sample, seed
+    task = pair_task(as_evalset(evalset), *settings)
+    pairs: ModelPairs = task.run(
+        Setup(endpoint, cache, limits or Limits(), replicates), judge, progress
+    )
+    return pairs
 
 
 def judge_nuggets(
@@ -132,5 +126,8 @@ def judge_nuggets(
         sample: number of questions to judge, drawn at random.
         cache, limits, prompt, judge, seed, progress: as in `judge_ratings`.
     """
-    task = SupportTask(as_nuggets(nuggets, progress), prompt, batch, sample, seed)
-    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
+    task = ModelSupportTask(as_nuggets(nuggets, progress), prompt, batch, sample, seed)
+    supports: ModelSupports = task.run(
+        Setup(endpoint, cache, limits or Limits(), replicates), judge, progress
+    )
+    return supports

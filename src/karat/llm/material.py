@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError
 from karat.evalset.judgements import MODEL, PERSON, Dimension
 from karat.evalset.sets import EvalSet
 from karat.llm.interview import MAX_TEXT_LENGTH, draw_sample
-from karat.llm.results import RatingRow, SupportRow, check_judge
+from karat.llm.results import RatingRow, SupportRow
 from karat.meta.judge_agreement import JudgeRow, judge_agreement
 from karat.nuggets.sets.judgements import JudgedResponse
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -29,7 +29,7 @@ class Material:
         texts = (text for texts in self.evalset.systems.values() for text in texts)
         if all(text is None for text in texts):
             raise InputError(f"{self.evalset.name} has no outputs: expected at least one to judge")
-        draw_sample(self.evalset.segments[:1], self.sample, self.seed)  # refuses a wrong size
+        _ = self.segments  # refuses a wrong size
 
     @cached_property
     def segments(self) -> list[str]:
@@ -46,9 +46,8 @@ class Material:
 
     def outputs(self, segment: str) -> dict[str, str]:
         """System -> output of a segment, where there is one."""
-        index = self._places[segment]
-        outputs = ((name, texts[index]) for name, texts in self.evalset.systems.items())
-        return {name: text for name, text in outputs if text is not None}
+        outputs = ((system, self.output(system, segment)) for system in self.evalset.systems)
+        return {system: text for system, text in outputs if text is not None}
 
     def values(self, segment: str) -> dict[str, object]:
         """Return what prompts may show beside outputs."""
@@ -76,36 +75,17 @@ class Material:
         sample: dict[str, object] = {} if self.sample is None else {"sample": self.sample}
         return {**sample, **({"seed": self.seed} if sample or by_seed else {})}
 
-    def check_judge(self, judge: str) -> None:
-        """Refuse the name of a person of the set."""
+    @property
+    def judge_kinds(self) -> dict[str, str]:
+        """Judge of the set -> person or model."""
         rows = self.evalset.judgements
-        kinds = dict(zip(rows.judges, rows.kinds, strict=True))
-        people = {name: kind or PERSON for name, kind in kinds.items()}
-        check_judge(judge, people, self.evalset.name)
+        return {name: kind or PERSON for name, kind in zip(rows.judges, rows.kinds, strict=True)}
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence on the sample, if there is one."""
         judged, total = len(self.segments), len(self.evalset)
         if judged < total:
             yield f"A random sample of {judged:,} of {total:,} segments was judged."
-
-
-def chosen_dimension(
-    evalset: EvalSet, name: str, scale: tuple[float, float] | None = None, guideline: str = ""
-) -> Dimension:
-    """Return the dimension of the set, or a new one on a scale; both with a guideline if given."""
-    if name not in evalset.dimensions and scale is None:
-        names = short(", ".join(evalset.dimensions) or "none")
-        problem = f"{evalset.name} has no dimension {quoted(name)} (it has {names})"
-        raise InputError(f"{problem}: to rate a new one, give its scale, such as --scale 1-5")
-    chosen = evalset.dimensions.get(name, Dimension(name))
-    if scale is not None:
-        for end, new_end in zip((chosen.low, chosen.high), scale, strict=True):
-            if end is not None and end != new_end:
-                problem = f"found a scale that ends at {new_end:g}, but {evalset.name} has {end:g}"
-                raise InputError(f"dimension {short(name)}: {problem}; rate under another name")
-        chosen = replace(chosen, low=scale[0], high=scale[1])
-    return replace(chosen, guideline=guideline) if guideline else chosen
 
 
 def rating_agreement(material: Material, judge: str, rows: Sequence[RatingRow]) -> JudgeRow | None:

@@ -7,20 +7,20 @@ about. Outputs are judged blind, under the numbers 1 and 2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from os import PathLike
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.judgements import Dimension
-from karat.evalset.sets import check_known
+from karat.evalset.sets import EvalSet, check_known
 from karat.llm.interview import (
     Interview,
-    InterviewTask,
+    JudgedValue,
     PromptCase,
-    Setup,
+    Slots,
     json_object,
     one_of,
     quote_from,
@@ -29,13 +29,12 @@ from karat.llm.material import Material
 from karat.llm.results import (
     TOO_LONG,
     JudgedPairRow,
-    JudgeRun,
-    MissingJudgement,
+    JudgedRows,
+    JudgingTask,
     ModelPairs,
     PositionBias,
 )
-from karat.llm.task_prompts import PAIRS, task_prompt
-from karat.progress import Progress, silent
+from karat.llm.task_prompts import PAIRS
 
 FORM = "better: 1, 2 or tie; evidence (a quote from the better output; empty for a tie)"
 PREFERENCE = "preference"
@@ -43,13 +42,6 @@ PREFERENCE = "preference"
 OVERALL = "overall quality"
 WIN, TIE, LOSS = 1.0, 0.5, 0.0
 _VALUES = {"1": WIN, "2": LOSS, "tie": TIE}
-
-
-class ModelPreference(NamedTuple):
-    """1 if the output shown first is better, 0 if the second is, 0.5 for a tie."""
-
-    value: float
-    evidence: str
 
 
 class ShownPair(NamedTuple):
@@ -66,10 +58,12 @@ class ShownPair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PairTask:
+class ModelPairTask(JudgingTask):
     """Pairs of systems to compare on every segment: all, or each with a baseline."""
 
     name: ClassVar[str] = "judge-pairs"
+    slots: ClassVar[Slots] = PAIRS
+    form: ClassVar[str] = FORM
     material: Material
     prompt: str | PathLike[str] | None = None
     baseline: str | None = None
@@ -80,13 +74,6 @@ class PairTask:
             check_known("system", [self.baseline], evalset.systems, evalset.name)
         if len(evalset.systems) < 2:
             raise InputError(f"{evalset.name} has one system: expected at least two to compare")
-
-    @property
-    def dimension(self) -> Dimension:
-        """The dimension of the log: preferences, on a scale from 0 to 1."""
-        quality = self.material.dimension.name
-        name = PREFERENCE if quality == OVERALL else f"{quality} {PREFERENCE}"
-        return Dimension(name, low=0, high=1, guideline=self.material.dimension.guideline)
 
     @property
     def systems(self) -> list[tuple[str, str]]:
@@ -118,11 +105,8 @@ class PairTask:
                 ids.setdefault(order, f"{order.segment}\t{len(ids)}")
         return ids
 
-    def task(self) -> InterviewTask:
-        """Return the cases to ask about."""
-        return InterviewTask(task_prompt(PAIRS, self.prompt), FORM, list(self._cases()))
-
-    def _cases(self) -> Iterator[PromptCase]:
+    def make_cases(self) -> Iterator[PromptCase]:
+        """Yield every pair of outputs in both orders."""
         for pair, id in self.case_ids.items():
             texts = {"1": pair.first, "2": pair.second}
             listed = [{"id": id, "text": text} for id, text in texts.items()]
@@ -135,25 +119,20 @@ class PairTask:
         settings = {"quality": self.material.dimension.name, "baseline": self.baseline or "none"}
         return {**settings, **self.material.settings()}
 
-    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelPairs:
-        """Ask a model and return its preferences."""
-        judge, task = judge or setup.judge, self.task()
-        self.material.check_judge(judge)
-        interview = task.ask(setup, progress)
-        rows, missing = self._rows(interview)
-        name = self.material.evalset.name
-        judge_run = JudgeRun(self.name, name, judge, self.settings, task, setup, interview)
-        return ModelPairs(
-            **judge_run.fields(
-                rows, missing, [*self.material.notes(), *_equal_outputs_notes(rows)]
-            ),
-            dimension=self.dimension,
-            bias=position_bias(rows, interview),
-        )
+    def result(self, judgements: JudgedRows, **fields: Any) -> ModelPairs:
+        """Return the preferences, in a dimension of the log on a scale from 0 to 1."""
+        quality, guideline = self.material.dimension.name, self.material.dimension.guideline
+        name = PREFERENCE if quality == OVERALL else f"{quality} {PREFERENCE}"
+        dimension = Dimension(name, low=0, high=1, guideline=guideline)
+        answers = judgements.interview.answers.values()
+        values = [answer.value for replies in answers for answer in replies]
+        bias = position_bias(judgements.rows, values)
+        return ModelPairs(**fields, dimension=dimension, bias=bias)
 
-    def _rows(self, interview: Interview) -> tuple[list[JudgedPairRow], list[MissingJudgement]]:
+    def judged_rows(self, interview: Interview) -> JudgedRows:
         """Return the preferences, and the pair and reason of each that is missing."""
-        rows, missing = [], []
+        rows: list[JudgedPairRow] = []
+        missing = []
         for (system, other), pair in self.compared:
             if pair.first == pair.second:
                 rows.append(JudgedPairRow(pair.segment, system, other, TIE, "", None, 0))
@@ -163,23 +142,37 @@ class PairTask:
             if both := list(zip(first, second, strict=False)):
                 rows.append(_row(pair.segment, system, other, both))
             else:
-                whys = [interview.reasons[id] for id in ids if id in interview.reasons]
+                reasons = [interview.reasons[id] for id in ids if id in interview.reasons]
                 name = f"{system} and {other}, segment {pair.segment}"
-                missing.append((name, whys[0] if whys else TOO_LONG))
-        return rows, missing
+                missing.append((name, reasons[0] if reasons else TOO_LONG))
+        notes = list(self.material.notes())
+        n_equal = sum(row.flipped is None for row in rows)
+        if n_equal == 1:
+            notes.append("1 pair of equal outputs counts as a tie; nobody was asked about it.")
+        elif n_equal:
+            count = f"{n_equal:,} pairs of equal outputs count as ties"
+            notes.append(f"{count}; nobody was asked about them.")
+        return JudgedRows(rows, missing, notes, interview)
 
 
-def _equal_outputs_notes(rows: Sequence[JudgedPairRow]) -> list[str]:
-    """A sentence on equal outputs, if there are any."""
-    n_equal = sum(row.flipped is None for row in rows)
-    if n_equal == 1:
-        return ["1 pair of equal outputs counts as a tie; nobody was asked about it."]
-    note = f"{n_equal:,} pairs of equal outputs count as ties; nobody was asked about them."
-    return [note] if n_equal else []
+def pair_task(
+    evalset: EvalSet,
+    baseline: str | None = None,
+    dimension: str | None = None,
+    guideline: str = "",
+    prompt: str | PathLike[str] | None = None,
+    sample: int | None = None,
+    seed: int = 12345,
+) -> ModelPairTask:
+    """Return the systems of a set to compare, by a quality that needs no scale."""
+    name = dimension or OVERALL
+    compared = evalset.dimensions.get(name, Dimension(name))
+    compared = replace(compared, guideline=guideline) if guideline else compared
+    return ModelPairTask(Material(evalset, compared, sample, seed), prompt, baseline)
 
 
 def _row(
-    segment: str, system: str, other: str, orders: Sequence[tuple[ModelPreference, ModelPreference]]
+    segment: str, system: str, other: str, orders: Sequence[tuple[JudgedValue, JudgedValue]]
 ) -> JudgedPairRow:
     values = [settle_orders(first, second) for first, second in orders]
     flips = any(first.value == second.value != TIE for first, second in orders)
@@ -188,32 +181,37 @@ def _row(
     return JudgedPairRow(segment, system, other, mean, evidence, flips, 2 * len(orders))
 
 
-def settle_orders(first: ModelPreference, second: ModelPreference) -> float:
+def settle_orders(first: JudgedValue, second: JudgedValue) -> float:
     """Return the value for the first output of `first`, which is shown second in `second`.
 
-    Both orders must agree; else it is a tie.
+    1 if the output shown first is better, 0 if the second is, 0.5 for a tie. Both orders must
+    agree; else it is a tie.
     """
     return first.value if first.value == WIN - second.value else TIE
 
 
-def position_bias(rows: Sequence[JudgedPairRow], interview: Interview) -> PositionBias:
-    """Return how often the order decided, and how often the output shown first won."""
+def position_bias(rows: Sequence[JudgedPairRow], values: Sequence[float]) -> PositionBias:
+    """Return how often the order decided, and how often the output shown first won.
+
+    Args:
+        rows: the preferences.
+        values: the values of all answers, for the output shown first.
+    """
     compared = [row for row in rows if row.flipped is not None]
     flipped = sum(bool(row.flipped) for row in compared)
-    answers = [answer.value for replies in interview.answers.values() for answer in replies]
-    decisive = [value for value in answers if value != TIE]
+    decisive = [value for value in values if value != TIE]
     return PositionBias(
         *(len(compared), flipped, flipped / len(compared) if compared else None),
         *(len(decisive), sum(decisive) / len(decisive) if decisive else None),
     )
 
 
-def read_preference(texts: Mapping[str, str], answer: str) -> ModelPreference:
+def read_preference(texts: Mapping[str, str], answer: str) -> JudgedValue:
     """Return the preference in an answer."""
     parsed = json_object(answer)
     entry = {**parsed, "better": str(parsed.get("better"))}
     better = one_of(entry, "better", _VALUES)
     if better == "tie":
-        return ModelPreference(TIE, "")
+        return JudgedValue(TIE, "")
     text = texts[better]
-    return ModelPreference(_VALUES[better], quote_from(parsed, text, needed=bool(text.strip())))
+    return JudgedValue(_VALUES[better], quote_from(parsed, text, needed=bool(text.strip())))

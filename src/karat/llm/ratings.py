@@ -7,17 +7,19 @@ name of a system. Equal outputs of a segment are rated once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from karat.errors import InputError, short
+from karat.errors import InputError, quoted, short
+from karat.evalset.judgements import Dimension
+from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
     Interview,
-    InterviewTask,
+    JudgedValue,
     PromptCase,
-    Setup,
+    Slots,
     entries,
     json_object,
     number_between,
@@ -25,9 +27,8 @@ from karat.llm.interview import (
     shuffle,
 )
 from karat.llm.material import Material, rating_agreement
-from karat.llm.results import TOO_LONG, JudgeRun, MissingJudgement, ModelRatings, RatingRow
-from karat.llm.task_prompts import RATINGS, task_prompt
-from karat.progress import Progress, silent
+from karat.llm.results import TOO_LONG, JudgedRows, JudgingTask, ModelRatings, RatingRow
+from karat.llm.task_prompts import RATINGS
 from karat.settings import check_count
 
 FORM = "answers: id, evidence (a quote; empty for the best value or an empty output), value"
@@ -46,18 +47,13 @@ class RatingScale(NamedTuple):
         return self.high if self.better == "higher" else self.low
 
 
-class Rating(NamedTuple):
-    """A value and the words that decide it."""
-
-    value: float
-    evidence: str
-
-
 @dataclass(frozen=True)
-class RatingTask:
+class ModelRatingTask(JudgingTask):
     """Outputs to rate, at most `batch` of a segment in one request."""
 
     name: ClassVar[str] = "judge-ratings"
+    slots: ClassVar[Slots] = RATINGS
+    form: ClassVar[str] = FORM
     material: Material
     prompt: str | PathLike[str] | None = None
     batch: int = 1
@@ -75,24 +71,19 @@ class RatingTask:
             raise InputError(f"{self.material.evalset.name}: {problem} --scale 1-5")
         return RatingScale(dimension.low, dimension.high, dimension.better)
 
-    def task(self) -> InterviewTask:
-        """Return the cases to ask about."""
-        prompt = task_prompt(RATINGS, self.prompt)
-        cases = [case for segment in self.material.segments for case in self._cases(segment)]
-        return InterviewTask(prompt, FORM, cases)
-
-    def _cases(self, segment: str) -> Iterator[PromptCase]:
-        texts = list(dict.fromkeys(self.material.outputs(segment).values()))
-        fitting = [text for text in texts if self.material.fits(segment, text)]
-        fitting = shuffle(fitting, self.material.seed, segment) if self.batch > 1 else fitting
-        values = {**self.material.values(segment), "scale": self.scale._asdict()}
-        for start in range(0, len(fitting), self.batch):
-            numbered = {
-                str(k): text for k, text in enumerate(fitting[start : start + self.batch], 1)
-            }
-            listed = [{"id": id, "text": text} for id, text in numbered.items()]
-            read = partial(read_ratings, numbered, self.scale)
-            yield PromptCase(f"{segment}\t{start}", {**values, "outputs": listed}, read)
+    def make_cases(self) -> Iterator[PromptCase]:
+        """Yield the outputs of every segment, equal ones once, in batches."""
+        for segment in self.material.segments:
+            texts = list(dict.fromkeys(self.material.outputs(segment).values()))
+            fitting = [text for text in texts if self.material.fits(segment, text)]
+            fitting = shuffle(fitting, self.material.seed, segment) if self.batch > 1 else fitting
+            values = {**self.material.values(segment), "scale": self.scale._asdict()}
+            for start in range(0, len(fitting), self.batch):
+                batch = fitting[start : start + self.batch]
+                numbered = {str(k): text for k, text in enumerate(batch, 1)}
+                listed = [{"id": id, "text": text} for id, text in numbered.items()]
+                read = partial(read_ratings, numbered, self.scale)
+                yield PromptCase(f"{segment}\t{start}", {**values, "outputs": listed}, read)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -101,52 +92,71 @@ class RatingTask:
         settings = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
         return {**settings, "batch": self.batch, **self.material.settings(self.batch > 1)}
 
-    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelRatings:
-        """Ask a model and return its ratings."""
-        judge, task = judge or setup.judge, self.task()
-        self.material.check_judge(judge)
-        interview = task.ask(setup, progress)
-        rows, missing = self._rows(task.cases, interview)
-        name = self.material.evalset.name
-        judge_run = JudgeRun(self.name, name, judge, self.settings, task, setup, interview)
-        return ModelRatings(
-            **judge_run.fields(rows, missing, self.material.notes()),
-            agreement=rating_agreement(self.material, judge, rows),
-            dimension=self.material.dimension,
-        )
+    def result(self, judgements: JudgedRows, **fields: Any) -> ModelRatings:
+        """Return the ratings with their agreement with people."""
+        agreement = rating_agreement(self.material, fields["judge"], judgements.rows)
+        return ModelRatings(**fields, agreement=agreement, dimension=self.material.dimension)
 
-    def _rows(
-        self, cases: Sequence[PromptCase], interview: Interview
-    ) -> tuple[list[RatingRow], list[MissingJudgement]]:
+    def judged_rows(self, interview: Interview) -> JudgedRows:
         """Return the ratings, and the output and reason of each that is missing."""
         case_of = {
             (case.id.partition("\t")[0], output["text"]): case.id
-            for case in cases
+            for case in self.cases
             for output in case.values["outputs"]  # type: ignore[attr-defined]
         }
         rows, missing = [], []
         for system in self.material.evalset.systems:
             for segment in self.material.segments:
                 text = self.material.output(system, segment)
-                case = case_of.get((segment, text or ""))
                 if text is None:
                     continue
-                if replies := interview.answers.get(case or ""):
+                case = case_of.get((segment, text), "")
+                if replies := interview.answers.get(case):
                     rows.append(_row(system, segment, text, [answer[text] for answer in replies]))
                 else:
-                    reason = interview.reasons.get(case or "", TOO_LONG)
+                    reason = interview.reasons.get(case, TOO_LONG)
                     missing.append((f"{system}, segment {segment}", reason))
-        return rows, missing
+        return JudgedRows(rows, missing, list(self.material.notes()), interview)
 
 
-def _row(system: str, segment: str, text: str, ratings: Sequence[Rating]) -> RatingRow:
+def rating_task(
+    evalset: EvalSet,
+    dimension: str,
+    scale: tuple[float, float] | None = None,
+    guideline: str = "",
+    batch: int = 1,
+    prompt: str | PathLike[str] | None = None,
+    sample: int | None = None,
+    seed: int = 12345,
+) -> ModelRatingTask:
+    """Return the outputs of a set to rate in one of its dimensions, or in a new one on a scale."""
+    if dimension not in evalset.dimensions and scale is None:
+        names = short(", ".join(evalset.dimensions) or "none")
+        problem = f"{evalset.name} has no dimension {quoted(dimension)} (it has {names})"
+        raise InputError(f"{problem}: to rate a new one, give its scale, such as --scale 1-5")
+    rated = evalset.dimensions.get(dimension, Dimension(dimension))
+    if scale is not None:
+        for end, new_end in zip((rated.low, rated.high), scale, strict=True):
+            if end is not None and end != new_end:
+                problem = f"found a scale that ends at {new_end:g}, but {evalset.name} has {end:g}"
+                raise InputError(
+                    f"dimension {short(dimension)}: {problem}; rate under another name"
+                )
+        rated = replace(rated, low=scale[0], high=scale[1])
+    rated = replace(rated, guideline=guideline) if guideline else rated
+    return ModelRatingTask(Material(evalset, rated, sample, seed), prompt, batch)
+
+
+def _row(system: str, segment: str, text: str, ratings: Sequence[JudgedValue]) -> RatingRow:
     """The mean of some ratings, with the evidence of the one that is nearest to it."""
     mean = sum(rating.value for rating in ratings) / len(ratings)
     nearest = min(ratings, key=lambda rating: abs(rating.value - mean))
     return RatingRow(system, segment, mean, nearest.evidence, text, len(ratings))
 
 
-def read_ratings(texts: Mapping[str, str], scale: RatingScale, answer: str) -> dict[str, Rating]:
+def read_ratings(
+    texts: Mapping[str, str], scale: RatingScale, answer: str
+) -> dict[str, JudgedValue]:
     """Return the ratings in an answer, which has them by id, by text.
 
     Evidence may be empty only for the best value of the scale and for an empty output.
@@ -155,5 +165,5 @@ def read_ratings(texts: Mapping[str, str], scale: RatingScale, answer: str) -> d
     for id, entry in entries(json_object(answer), "answers", list(texts)).items():
         value = number_between(entry, "value", scale.low, scale.high)
         needed = value != scale.best and bool(texts[id].strip())
-        ratings[texts[id]] = Rating(value, quote_from(entry, texts[id], needed=needed))
+        ratings[texts[id]] = JudgedValue(value, quote_from(entry, texts[id], needed=needed))
     return ratings

@@ -18,6 +18,7 @@ from karat.report.model import (
     TextPassage,
     format_count,
     join_names,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -73,34 +74,33 @@ def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
 
 _USAGE = (
     Column("run", "", help="This run, or all runs with the same cache, endpoint and model."),
-    Column("requests", "Requests", align="right", help="Answers that were wanted."),
-    Column("cached", "Cached", align="right", help="Answers that the cache had already."),
-    Column("sent", "Sent", align="right", help="Requests that were sent, retries included."),
-    Column("failed", "Failed", align="right", help="Attempts that failed or were not valid."),
+    number("requests", "Requests", help="Answers that were wanted."),
+    number("cached", "Cached", help="Answers that the cache had already."),
+    number("sent", "Sent", help="Requests that were sent, retries included."),
+    number("failed", "Failed", help="Attempts that failed or were not valid."),
     Column(
         "repeated",
         "Repeated",
         align="right",
         help="Requests that were under way when an earlier run was killed.",
     ),
-    Column("prompt_tokens", "Tokens in", align="right", help="Tokens of the prompts."),
-    Column("completion_tokens", "Tokens out", align="right", help="Tokens of the answers."),
-    Column("cost", "Cost", 4, align="right", help="By the prices that were given."),
+    number("prompt_tokens", "Tokens in", help="Tokens of the prompts."),
+    number("completion_tokens", "Tokens out", help="Tokens of the answers."),
+    number("cost", "Cost", 4, "By the prices that were given."),
 )
-_KEYS = {column.key for column in _USAGE}
-_FAILED = (Column("why", "Reason"), Column("count", "Attempts", align="right"))
+_FAILED = (Column("why", "Reason"), number("count", "Attempts"))
 _MISSING = (
     Column("why", "Reason", wrap=True),
-    Column("missing", "Missing", align="right"),
+    number("missing", "Missing"),
     Column("example", "First", wrap=True, help="The first judgement that is missing so."),
 )
 _PLAN = (
-    Column("requests", "Requests", align="right", help="Answers that are wanted."),
-    Column("cached", "Cached", align="right", help="Answers that the cache has already."),
-    Column("to_send", "To send", align="right", help="Requests that would be sent, no retries."),
-    Column("prompt_tokens", "Tokens in", align="right", help="Characters of prompts / 4."),
-    Column("completion_tokens", "Tokens out", align="right", help="At most."),
-    Column("cost", "Cost", 4, align="right", help="By the prices that were given."),
+    number("requests", "Requests", help="Answers that are wanted."),
+    number("cached", "Cached", help="Answers that the cache has already."),
+    number("to_send", "To send", help="Requests that would be sent, no retries."),
+    number("prompt_tokens", "Tokens in", help="Characters of prompts / 4."),
+    number("completion_tokens", "Tokens out", help="At most."),
+    number("cost", "Cost", 4, "By the prices that were given."),
 )
 
 
@@ -109,8 +109,7 @@ def usage_tables(usage: Usage) -> list[Table]:
     runs: dict[str, Usage | Totals] = {"this run": usage}
     runs |= {"all runs": usage.totals} if usage.totals.sent > usage.sent else {}
     rows: list[dict[str, Any]] = [
-        {"run": run, "failed": sum(counts.failures.values())}
-        | {key: value for key, value in counts._asdict().items() if key in _KEYS}
+        {**counts._asdict(), "run": run, "failed": sum(counts.failures.values())}
         for run, counts in runs.items()
     ]
     tables = [Table("usage", "Usage", _USAGE, rows)]
@@ -122,16 +121,14 @@ def usage_tables(usage: Usage) -> list[Table]:
 
 def missing_tables(missing: Sequence[Any]) -> list[Table]:
     """Return reasons of missing answers, if there are any."""
-    rows = [row._asdict() for row in missing]
-    return [Table("missing", "Missing", _MISSING, rows, open=True)] if rows else []
+    return [Table("missing", "Missing", _MISSING, missing, open=True)] if missing else []
 
 
-def plan_document(plan: AskingPlan, command: str) -> Document:
+def plan_document(plan: AskingPlan) -> Document:
     """Return what asking would take."""
-    table = Table("rows", "Plan", _PLAN, [row._asdict() for row in plan.rows], open=True)
-    signatures = {plan.task: plan.signature}
-    answer = plan_answer(plan)
-    return Document("Dry run", (table,), command, signatures, plan.notes, {}, answer)
+    table = Table("rows", "Plan", _PLAN, plan.rows, open=True)
+    signatures, answer = {plan.task: plan.signature}, plan_answer(plan)
+    return Document("Dry run", (table,), signatures=signatures, answer=answer)
 
 
 def ratings_answer(ratings: ModelRatings) -> tuple[str, ...]:
@@ -178,7 +175,7 @@ def supports_answer(supports: ModelSupports) -> tuple[str, ...]:
 
 
 def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
-    judged = f"{len(judging.rows):,} of {judging.wanted:,} {units} of {judging.name}"
+    judged = f"{len(judging.rows):,} of {judging.expected:,} {units} of {judging.name}"
     return f"{judging.judge} {verb} {judged}{missing_clause(judging.missing)}."
 
 
@@ -206,7 +203,7 @@ MOST = 6
 _EXAMPLE_COLUMNS = (
     Column("system", "System"),
     Column("segment", "Segment"),
-    Column("value", "Rating", 2, align="right"),
+    number("value", "Rating", 2),
     Column("evidence", "Evidence", wrap=True),
 )
 
@@ -221,9 +218,7 @@ def rating_examples(ratings: ModelRatings) -> list[Examples]:
     rows = list(worst.values())[:MOST]
     if not rows:
         return []
-    keys = [column.key for column in _EXAMPLE_COLUMNS]
-    records = [{key: getattr(row, key) for key in keys} for row in rows]
-    table = Table("examples", "Lowest ratings", _EXAMPLE_COLUMNS, records)
+    table = Table("examples", "Lowest ratings", _EXAMPLE_COLUMNS, rows)
     caption = "Marked: words that the model quoted as evidence."
     return [Examples("Lowest ratings", tuple(map(_case, rows)), table, marked=caption)]
 
@@ -249,53 +244,53 @@ _PROMPT_COLUMNS = (
 )
 
 
-def prompts_document(prompts: PromptList, command: str = "") -> Document:
+def prompts_document(prompts: PromptList) -> Document:
     """Return the list of prompts."""
-    rows = [row._asdict() for row in prompts.rows]
-    return Document(
-        "Prompts", (Table("rows", "Prompts", _PROMPT_COLUMNS, rows, open=True),), command, {}
-    )
+    table = Table("rows", "Prompts", _PROMPT_COLUMNS, prompts.rows, open=True)
+    return Document("Prompts", (table,), notes=())
 
 
 _LABELS = {"0": "not", "0.5": "partial", "1": "support"}
 MAX_VALUES = 11
 """Different values of a scale that a distribution shows."""
-_ANSWERS = Column("answers", "Answers", align="right", detail=True, help="Answers it rests on.")
+_ANSWERS = number("answers", "Answers", detail=True, help="Answers it rests on.")
 _EVIDENCE = Column("evidence", "Evidence", wrap=True, help="Words that the model quoted.")
 _RATINGS = (
     Column("system", "System"),
     Column("segment", "Segment"),
-    Column("value", "Rating", 2, align="right"),
+    number("value", "Rating", 2),
     _EVIDENCE,
     Column("output", "Output", wrap=True),
     _ANSWERS,
 )
 _PAIRS = (
     *(Column("segment", "Segment"), Column("system", "System"), Column("other", "Other")),
-    Column("value", "Value", 2, align="right", help="1: the system is better; 0: the other."),
+    number("value", "Value", 2, "1: the system is better; 0: the other."),
     _EVIDENCE,
     Column("flipped", "Flipped", help="Whether the winner changed with the order."),
     _ANSWERS,
 )
 _SUPPORTS = (
     *(Column("question", "Question"), Column("nugget", "Nugget"), Column("label", "Label")),
-    Column("value", "Value", 1, align="right"),
+    number("value", "Value", 1),
     _EVIDENCE,
-    *(Column("response", "Response", wrap=True), Column("runs", "Runs"), _ANSWERS),
+    Column("response", "Response", wrap=True),
+    Column("runs", "Runs", value=lambda row: ", ".join(row.runs)),
+    _ANSWERS,
 )
 _BIAS = (
-    Column("pairs", "Pairs", align="right", help="Pairs that were asked about in both orders."),
-    Column("flipped", "Flipped", align="right", help="Pairs whose winner changed with the order."),
-    Column("flipped_share", "Share flipped", 3, align="right"),
-    Column("decided", "Decided", align="right", help="Answers that prefer one output."),
-    Column("first_share", "First won", 3, align="right", help="Share of them for the first."),
+    number("pairs", "Pairs", help="Pairs that were asked about in both orders."),
+    number("flipped", "Flipped", help="Pairs whose winner changed with the order."),
+    number("flipped_share", "Share flipped", 3),
+    number("decided", "Decided", help="Answers that prefer one output."),
+    number("first_share", "First won", 3, "Share of them for the first."),
 )
 
 
-def ratings_document(ratings: ModelRatings, command: str = "") -> Document:
+def ratings_document(ratings: ModelRatings) -> Document:
     """Return the report on ratings."""
     dimension = ratings.dimension.name
-    rows = Table("rows", "Ratings", _RATINGS, _records(ratings.rows), readers="programs")
+    rows = Table("rows", "Ratings", _RATINGS, ratings.rows, readers="programs")
     title, values = f"Distribution of {dimension}", ratings.values
     figures = _distribution(
         ratings.systems, title, dimension, dict(zip(values, values, strict=True))
@@ -303,56 +298,47 @@ def ratings_document(ratings: ModelRatings, command: str = "") -> Document:
     systems = _systems(ratings.systems, "System", "Mean", 2)
     blocks: list[Block] = [rows, *figures, *rating_examples(ratings), systems]
     title = f"Ratings of {ratings.name} by a model"
-    return _document(ratings, title, blocks, command, ratings_answer(ratings))
+    return _document(ratings, title, blocks, ratings_answer(ratings))
 
 
-def pairs_document(pairs: ModelPairs, command: str = "") -> Document:
+def pairs_document(pairs: ModelPairs) -> Document:
     """Return the report on preferences."""
-    rows = Table("rows", "Preferences", _PAIRS, _records(pairs.rows), readers="programs")
+    rows = Table("rows", "Preferences", _PAIRS, pairs.rows, readers="programs")
     tallies = [_tally(system) for system in pairs.systems]
     caption = "A preference that changes with the order is a tie."
     chart = Tallies("Comparisons won, tied and lost", "the other systems", tallies, caption)
-    bias = Table("bias", "Position bias", _BIAS, [pairs.bias._asdict()], open=True)
+    bias = Table("bias", "Position bias", _BIAS, [pairs.bias], open=True)
     systems = _systems(pairs.systems, "System", "Share won", 3)
     blocks = (rows, Figure(chart.title, chart, chart.caption), bias, systems)
     title = f"Preferences between outputs of {pairs.name} by a model"
-    return _document(pairs, title, blocks, command, pairs_answer(pairs))
+    return _document(pairs, title, blocks, pairs_answer(pairs))
 
 
-def supports_document(supports: ModelSupports, command: str = "") -> Document:
+def supports_document(supports: ModelSupports) -> Document:
     """Return the report on labels of nuggets."""
-    rows = [{**row._asdict(), "runs": ", ".join(row.runs)} for row in supports.rows]
-    table = Table("rows", "Labels", _SUPPORTS, rows, readers="programs")
+    table = Table("rows", "Labels", _SUPPORTS, supports.rows, readers="programs")
     figures = _distribution(supports.systems, "Distribution of labels", "label", _LABELS, "run")
     blocks: list[Block] = [table, *figures, _systems(supports.systems, "Run", "Mean support", 3)]
     title = f"Nuggets of {supports.name} labelled by a model"
-    return _document(supports, title, blocks, command, supports_answer(supports))
+    return _document(supports, title, blocks, supports_answer(supports))
 
 
 def _document(
-    judging: Judging, title: str, blocks: Iterable[Block], command: str, answer: tuple[str, ...]
+    judging: Judging, title: str, blocks: Iterable[Block], answer: tuple[str, ...]
 ) -> Document:
     blocks = (*blocks, *missing_tables(judging.missing), *usage_tables(judging.usage))
-    answers = answer, usage_sentence(judging.usage)
-    return Document(
-        title, blocks, command, {judging.judge: judging.signature}, judging.notes, {}, *answers
-    )
-
-
-def _records(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    return [row._asdict() for row in rows]
+    signatures, basis = {judging.judge: judging.signature}, usage_sentence(judging.usage)
+    return Document(title, blocks, signatures=signatures, answer=answer, basis=basis)
 
 
 def _systems(systems: Sequence[SystemShares], title: str, mean: str, digits: int) -> Table:
     """The mean of each system or run."""
     columns = (
         Column("system", title),
-        Column("judged", "Judged", align="right"),
+        number("judged", "Judged"),
         Column("mean", mean, digits, align="right"),
     )
-    keys = ("system", "judged", "mean")
-    rows = [{key: getattr(system, key) for key in keys} for system in systems]
-    return Table("systems", f"{title}s", columns, rows, open=True)
+    return Table("systems", f"{title}s", columns, systems, open=True)
 
 
 def _distribution(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 
@@ -39,8 +38,8 @@ class Reply(NamedTuple):
     id: str
     text: str | None
     """None: the answer is missing."""
-    why: str = ""
-    """The reason why the answer is missing, one clause."""
+    reason: str = ""
+    """Why the answer is missing, one clause."""
     cached: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -125,7 +124,7 @@ class EndpointFailure(NamedTuple):
     estimated: bool = False
     """Whether the tokens are estimated."""
 
-    def why(self, attempts: int) -> str:
+    def reason(self, attempts: int) -> str:
         """Return why a request is missing after so many attempts."""
         times = f" after {attempts} attempts" * (attempts > 1)
         return f"{self.kind}{times}" + f" ({self.detail})" * bool(self.detail)
@@ -153,10 +152,6 @@ class Prices(NamedTuple):
 
     prompt: float
     completion: float
-
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return the price of so many tokens."""
-        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
 
 
 @dataclass(frozen=True)
@@ -208,29 +203,25 @@ class Limits:
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name}={quoted(value)}: expected a number, more than 0")
-        self._check_waits()
-        self._check_prices()
-
-    def _check_waits(self) -> None:
         for name in ("backoff", "longest_wait", "grace"):
             value = getattr(self, name)
             if not 0 <= value <= MAX_SECONDS:
                 raise InputError(f"{name}={quoted(value)}: expected seconds, 0 to {MAX_SECONDS:,}")
-
-    def _check_prices(self) -> None:
         if self.prices is None and self.budget_money is not None:
             raise InputError(
                 "a budget in money needs prices: give those of a million prompt tokens and of a "
                 "million completion tokens"
             )
-        if self.prices is not None:
-            for value in self.prices:
-                if not (math.isfinite(value) and value >= 0):
-                    raise InputError(f"price {quoted(value)}: expected a number, at least 0")
+        for price in self.prices or ():
+            if not (math.isfinite(price) and price >= 0):
+                raise InputError(f"price {quoted(price)}: expected a number, at least 0")
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return the price of so many tokens, None without prices."""
-        return None if self.prices is None else self.prices.cost(prompt_tokens, completion_tokens)
+        if self.prices is None:
+            return None
+        prices = self.prices
+        return (prices.prompt * prompt_tokens + prices.completion * completion_tokens) / 1e6
 
 
 FAILED = "failed: "
@@ -291,22 +282,11 @@ class Usage(NamedTuple):
         return self.repeated + sum(self.failures.get(kind, 0) for kind in UNMETERED)
 
 
-def make_totals(counts: Mapping[str, int], limits: Limits) -> Totals:
-    """Return counts by name as totals."""
-    counter = Counter(counts)
-    return Totals(
-        counter["sent"],
-        counter["answered"],
-        failures_of(counts),
-        counter["repeated"],
-        counter["prompt_tokens"],
-        counter["completion_tokens"],
-        counter["estimated_tokens"],
-        limits.cost(counter["prompt_tokens"], counter["completion_tokens"]),
-    )
-
-
-def failures_of(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts of failures by kind."""
+def counted_usage(counts: Mapping[str, int], limits: Limits) -> dict[str, Any]:
+    """Return the fields that `Totals` and `Usage` share, from counts by name."""
+    names = ("sent", "repeated", "prompt_tokens", "completion_tokens", "estimated_tokens")
+    fields: dict[str, Any] = {name: counts.get(name, 0) for name in names}
     kinds = {n.removeprefix(FAILED): count for n, count in counts.items() if n.startswith(FAILED)}
-    return dict(sorted(kinds.items()))
+    fields["failures"] = dict(sorted(kinds.items()))
+    fields["cost"] = limits.cost(fields["prompt_tokens"], fields["completion_tokens"])
+    return fields

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import format_json_line
-from karat.llm.interview import Interview, InterviewTask, Setup, signature
+from karat.llm.interview import Interview, InterviewTask, PromptCase, Setup, Slots, signature
 from karat.llm.run import Usage
+from karat.llm.task_prompts import task_prompt
 from karat.meta.judge_agreement import JudgeRow
+from karat.progress import Progress, silent
 from karat.results import Result
 from karat.storage.output import write_atomically
 
+if TYPE_CHECKING:
+    from karat.llm.material import Material
+
 TOO_LONG = "text too long"
-"""The reason why nobody is asked about a text of more than `forms.LONGEST_TEXT` characters."""
+"""The reason why nobody is asked about a text of more than `MAX_TEXT_LENGTH` characters."""
 
 
 class RatingRow(NamedTuple):
@@ -99,13 +105,13 @@ NO_BIAS = PositionBias(0, 0, None, 0, None)
 
 @dataclass(frozen=True, repr=False)
 class Judging(Result):
-    """Judgements of a model (`rows`); `wanted` is how many there were to make."""
+    """Judgements of a model (`rows`); `expected` is how many there were to make."""
 
     name: str
     """Of the set."""
     judge: str
     rows: Sequence[Any]
-    wanted: int
+    expected: int
     missing: tuple[MissingRow, ...]
     usage: Usage
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -133,11 +139,8 @@ class ModelRatings(Judging):
         """Yield the header and the ratings; an evaluation set reads them as added judgements."""
         yield _header(self, self.dimension)
         for row in self.rows:
-            yield {
-                **{"system": row.system, "segment": row.segment, "judge": self.judge},
-                **{"dimension": self.dimension.name, "value": _number(row.value)},
-                **{"kind": "model", "evidence": row.evidence},
-            }
+            units = {"system": row.system, "segment": row.segment}
+            yield {**units, **_judgement(self, self.dimension, row)}
 
     @property
     def values(self) -> list[str]:
@@ -166,15 +169,8 @@ class ModelPairs(Judging):
         """Yield the header and the preferences; an evaluation set reads shares of wins."""
         yield _header(self, self.dimension)
         for row in self.rows:
-            yield {
-                **{"segment": row.segment, "system": row.system, "other": row.other},
-                **{
-                    "judge": self.judge,
-                    "dimension": self.dimension.name,
-                    "value": _number(row.value),
-                },
-                **{"kind": "model", "evidence": row.evidence},
-            }
+            units = {"segment": row.segment, "system": row.system, "other": row.other}
+            yield {**units, **_judgement(self, self.dimension, row)}
 
     @property
     def systems(self) -> tuple[SystemShares, ...]:
@@ -210,6 +206,12 @@ def _number(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
+def _judgement(judging: Judging, dimension: Dimension, row: Any) -> dict[str, Any]:
+    """Return what ratings and preferences have alike in a log."""
+    value = {"dimension": dimension.name, "value": _number(row.value)}
+    return {"judge": judging.judge, **value, "kind": "model", "evidence": row.evidence}
+
+
 def _header(judging: Judging, dimension: Dimension) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": dimension.name, "better": dimension.better}
     ends = {"low": dimension.low, "high": dimension.high, "guideline": dimension.guideline}
@@ -223,14 +225,10 @@ def shares_of(values: Iterable[tuple[str, float]]) -> tuple[SystemShares, ...]:
     for system, value in values:
         values_by_system.setdefault(system, []).append(value)
     rows = []
-    for system, system_values in values_by_system.items():
-        counts = Counter(f"{value:g}" for value in system_values)
-        shares = {key: count / len(system_values) for key, count in counts.items()}
-        rows.append(
-            SystemShares(
-                system, len(system_values), sum(system_values) / len(system_values), shares
-            )
-        )
+    for system, listed in values_by_system.items():
+        counts = Counter(f"{value:g}" for value in listed)
+        shares = {key: count / len(listed) for key, count in counts.items()}
+        rows.append(SystemShares(system, len(listed), sum(listed) / len(listed), shares))
     return tuple(rows)
 
 
@@ -249,53 +247,82 @@ NO_PERSON = (
     "A model's judgements are evidence, not human judgements: `karat data judges` compares them "
     "with people's."
 )
-MissingJudgement = tuple[str, str]
-"""The name of a judgement that is missing, and the reason."""
 
 
-class JudgeRun(NamedTuple):
-    """A task that a model was asked about."""
+class JudgedRows(NamedTuple):
+    """Judgements, and the name and reason of each that is missing."""
 
-    name: str
+    rows: Sequence[Any]
+    missing: Sequence[tuple[str, str]]
+    notes: Sequence[str]
+    interview: Interview
+
+
+class JudgingTask:
+    """Outputs or responses that a model judges: cases to ask about, and rows of the answers."""
+
+    name: ClassVar[str]
     """Of the task, as signatures have it."""
-    evalset: str
-    judge: str
-    settings: Mapping[str, object]
-    task: InterviewTask
-    setup: Setup
-    found: Interview
+    slots: ClassVar[Slots]
+    """Placeholders of its prompts."""
+    form: ClassVar[str]
+    """The form of answers, in words."""
 
-    def fields(
-        self, rows: Sequence[Any], missing: Iterable[MissingJudgement], notes: Iterable[str]
-    ) -> dict[str, Any]:
-        """Return the fields of a `Judging`; refuse one without a single judgement."""
-        reasons = missing_rows(missing)
-        _check_answered(rows, reasons, self.judge)
-        return {
-            "name": self.evalset,
-            "judge": self.judge,
-            "rows": tuple(rows),
-            "wanted": len(rows) + sum(row.missing for row in reasons),
-            "missing": reasons,
-            "usage": self.found.usage,
-            "settings": {
-                **self.settings,
-                "prompt": self.task.prompt.label,
-                **self.setup.settings,
-            },
-            "signature": signature(self.name, self.settings, self.task, self.setup),
-            "notes": (*self.setup.notes, NO_PERSON, *notes, *self.found.notes),
-        }
+    if TYPE_CHECKING:  # fields or properties of each task
+        prompt: str | PathLike[str] | None
+        material: Material
 
+        @property
+        def settings(self) -> Mapping[str, object]:
+            """Settings, as signatures have them."""
 
-def _check_answered(rows: Sequence[Any], missing: Sequence[MissingRow], judge: str) -> None:
-    if missing and not any(row.answers for row in rows):
-        reasons = ", ".join(f"{row.why} ({row.missing:,})" for row in missing[:3])
-        raise InputError(f"{short(judge)} gave no valid answer: {reasons}; nothing was written")
+    def make_cases(self) -> Iterator[PromptCase]:
+        """Yield the cases to ask about."""
+        raise NotImplementedError
 
+    def judged_rows(self, interview: Interview) -> JudgedRows:
+        """Return the judgements that answers hold."""
+        raise NotImplementedError
 
-def check_judge(judge: str, kinds: Mapping[str, str], name: str) -> None:
-    """Refuse the name of a person of the set: nobody is a model and a person."""
-    if kinds.get(judge, MODEL) != MODEL:
-        problem = f"{name} has a judge {quoted(judge)} who is no model"
-        raise InputError(f"{problem}: give the model another name with --judge")
+    def result(self, judgements: JudgedRows, **fields: Any) -> Any:
+        """Return the result of these judgements, with the fields of a `Judging`."""
+        raise NotImplementedError
+
+    @property
+    def judged_set(self) -> tuple[str, Mapping[str, str]]:
+        """Name of the set, and the kinds of its judges."""
+        return self.material.evalset.name, self.material.judge_kinds
+
+    @cached_property
+    def cases(self) -> list[PromptCase]:
+        """The cases to ask about."""
+        return list(self.make_cases())
+
+    def task(self) -> InterviewTask:
+        """Return the cases under their prompt."""
+        return InterviewTask(task_prompt(self.slots, self.prompt), self.form, self.cases)
+
+    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> Any:
+        """Ask a model and return its judgements; an error if it made none at all."""
+        judge, task = judge or setup.judge, self.task()
+        name, kinds = self.judged_set
+        if kinds.get(judge, MODEL) != MODEL:  # nobody is a model and a person
+            problem = f"{name} has a judge {quoted(judge)} who is no model"
+            raise InputError(f"{problem}: give the model another name with --judge")
+        judgements = self.judged_rows(task.ask(setup, progress))
+        rows, reasons = tuple(judgements.rows), missing_rows(judgements.missing)
+        if reasons and not any(row.answers for row in rows):
+            counted = ", ".join(f"{row.why} ({row.missing:,})" for row in reasons[:3])
+            raise InputError(f"{short(judge)} gave no valid answer: {counted}; nothing was written")
+        return self.result(
+            judgements,
+            name=name,
+            judge=judge,
+            rows=rows,
+            expected=len(rows) + sum(row.missing for row in reasons),
+            missing=reasons,
+            usage=judgements.interview.usage,
+            settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
+            signature=signature(self.name, self.settings, task, setup),
+            notes=(*setup.notes, NO_PERSON, *judgements.notes, *judgements.interview.notes),
+        )

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -33,9 +33,8 @@ from karat.llm.requests import (
     Totals,
     Usage,
     check_requests,
+    counted_usage,
     estimated_prompt,
-    failures_of,
-    make_totals,
 )
 from karat.progress import Progress, current_stop, interrupts_later, silent
 
@@ -84,8 +83,15 @@ class Schedule:
             self._not_before = max(now, self._not_before) + 60 / self._limits.rate
 
     def again(self, job: RequestJob, now: float, requested_wait: float | None) -> None:
-        """Put a request that failed back, after a wait."""
-        wait = self._backoff(job)
+        """Put a request that failed back, after a wait that doubles with every attempt.
+
+        Half of the wait is random. The random part depends on the request and the attempt, not on
+        the order of threads.
+        """
+        doubled: int = 2 ** min(job.tries - 1, 30)
+        longest = min(self._limits.backoff * doubled, self._limits.longest_wait)
+        jitter = random.Random(f"{self._limits.seed} {job.key} {job.tries}").random()
+        wait = longest * (1 + jitter) / 2
         if requested_wait is not None:
             self._longest_asked = max(self._longest_asked, requested_wait)
             requested_wait = min(requested_wait, self._limits.longest_wait)
@@ -113,16 +119,6 @@ class Schedule:
         crowded = len(self._waiting) >= WAITING * self._limits.concurrency
         return None if crowded or not self._fresh else self._fresh[0]
 
-    def _backoff(self, job: RequestJob) -> float:
-        """Return a wait that doubles with every attempt, half of it random.
-
-        The random part depends on the request and the attempt, not on the order of threads.
-        """
-        doubled: int = 2 ** min(job.tries - 1, 30)
-        longest = min(self._limits.backoff * doubled, self._limits.longest_wait)
-        jitter = random.Random(f"{self._limits.seed} {job.key} {job.tries}").random()
-        return longest * (1 + jitter) / 2
-
 
 class Budget:
     """Costs so far, and the most that requests under way may cost.
@@ -133,35 +129,32 @@ class Budget:
 
     def __init__(self, limits: Limits, max_tokens: int | None) -> None:
         self._limits, self._completion = limits, max_tokens or 0
-        self._sent = 0
-        self._spent = (0, 0)
-        self._held: dict[RequestJob, tuple[int, int]] = {}
+        self._sent = self._prompt_tokens = self._completion_tokens = 0
+        self._under_way: set[RequestJob] = set()
 
     def allows(self, job: RequestJob) -> bool:
         """Return whether the request can be sent now."""
-        return self._holds([*self._held.values(), self._most(job)])
+        return self._holds([*self._under_way, job])
 
     def is_out(self, job: RequestJob) -> bool:
         """Return whether the request cannot be sent even if those under way cost nothing."""
-        return not self._holds([self._most(job)])
+        return not self._holds([job])
 
     def send(self, job: RequestJob) -> None:
         """Count a request as sent and hold back what it may cost."""
         self._sent += 1
-        self._held[job] = self._most(job)
+        self._under_way.add(job)
 
     def settle(self, job: RequestJob, prompt_tokens: int, completion_tokens: int) -> None:
         """Count what a request cost."""
-        self._held.pop(job, None)
-        self._spent = (self._spent[0] + prompt_tokens, self._spent[1] + completion_tokens)
+        self._under_way.discard(job)
+        self._prompt_tokens += prompt_tokens
+        self._completion_tokens += completion_tokens
 
-    def _most(self, job: RequestJob) -> tuple[int, int]:
-        return job.prompt_tokens, self._completion
-
-    def _holds(self, more: list[tuple[int, int]]) -> bool:
+    def _holds(self, jobs: list[RequestJob]) -> bool:
         limits = self._limits
-        prompt = self._spent[0] + sum(part for part, _ in more)
-        completion = self._spent[1] + sum(part for _, part in more)
+        prompt = self._prompt_tokens + sum(job.prompt_tokens for job in jobs)
+        completion = self._completion_tokens + self._completion * len(jobs)
         cost = limits.cost(prompt, completion) or 0.0
         return (
             (limits.budget_requests is None or self._sent < limits.budget_requests)
@@ -197,26 +190,23 @@ class Breaker:
 
     def missing(self, failure: EndpointFailure, reason: str) -> str:
         """Note a request without an answer; return the sentence that ends the run, if it does."""
+        server, model = self._endpoint.name, self._endpoint.model
         self._in_a_row += 1
         if failure.kind == UNREACHABLE and not self._reached:
-            return (
-                f"cannot connect to {self._endpoint.name}: {reason}: check the URL and the server"
-            )
+            return f"cannot connect to {server}: {reason}: check the URL and the server"
         of_one = failure.kind in OF_THE_ANSWER or not failure.again
         if self._in_a_row < MAX_CONSECUTIVE_FAILURES or (of_one and self._answered):
             return ""
-        return (
-            f"{self._in_a_row} requests in a row to {self._endpoint.name} stay without an answer, "
-            f"the last because of {reason}: {self._advice(failure)}"
-        )
-
-    def _advice(self, failure: EndpointFailure) -> str:
+        advice = "check the server, and run the same again to go on"
         if failure.kind in OF_THE_ANSWER:
-            return f"check whether the model {self._endpoint.model} can do the task"
-        if not failure.again:
+            advice = f"check whether the model {model} can do the task"
+        elif not failure.again:
             parameters = "temperature, max_tokens, seed and response_format"
-            return f"check {parameters} (--omit leaves one out, None or False in Python)"
-        return "check the server, and run the same again to go on"
+            advice = f"check {parameters} (--omit leaves one out, None or False in Python)"
+        return (
+            f"{self._in_a_row} requests in a row to {server} stay without an answer, "
+            f"the last because of {reason}: {advice}"
+        )
 
 
 Outcome = Completion | EndpointFailure
@@ -347,15 +337,13 @@ class RequestRun:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what the limits did."""
-        missing = [place for place, reply in enumerate(self.final()) if reply.why == OVER_BUDGET]
+        missing = [place for place, reply in enumerate(self.final()) if reply.reason == OVER_BUDGET]
         if not missing:
             return tuple(self.schedule.notes())
-        most = estimated_prompt(self._requests[missing[0]]), self._endpoint.max_tokens or 0
-        tokens = f"{most[0]:,} tokens and up to {most[1]:,} of the answer"
-        note = (
-            f"the budget does not hold the next request (about {tokens}); {len(missing):,} missing"
-        )
-        return (note, *self.schedule.notes())
+        prompt_tokens = estimated_prompt(self._requests[missing[0]])
+        tokens = f"{prompt_tokens:,} tokens and up to {self._endpoint.max_tokens or 0:,}"
+        problem = f"the budget does not hold the next request (about {tokens} of the answer)"
+        return (f"{problem}; {len(missing):,} missing", *self.schedule.notes())
 
     def ask(self, workers: Workers) -> None:
         """Ask until every request has an answer or is missing."""
@@ -381,14 +369,11 @@ class RequestRun:
             raise EndpointError(f"{stop}; stored answers are kept")
         self._report()
         if workers.busy or len(self.schedule):
-            workers.take(self._pause(workers), self._arrived)
-
-    def _pause(self, workers: Workers) -> float:
-        """Return how long to wait for outcomes at most."""
-        if workers.busy == workers.number or self._held_back:
-            return _LOOK
-        now = time.monotonic()
-        return min(max(self.schedule.ready_at(now) - now, 0.001), _LOOK)
+            pause = _LOOK
+            if workers.busy < workers.number and not self._held_back:
+                now = time.monotonic()
+                pause = min(max(self.schedule.ready_at(now) - now, 0.001), _LOOK)
+            workers.take(pause, self._arrived)
 
     def _report(self) -> None:
         failed = sum(count for name, count in self.counts.items() if name.startswith(FAILED))
@@ -416,7 +401,8 @@ class RequestRun:
             if not self._budget.allows(job):
                 self._held_back = True
                 if self._budget.is_out(job):
-                    self._end_of_budget()
+                    for left_over in self.schedule.clear():
+                        self._end(left_over, None, OVER_BUDGET)
                 break
             self.schedule.send(job, now)
             self._budget.send(job)
@@ -424,25 +410,22 @@ class RequestRun:
             ready.append(job)
         return ready
 
-    def _end_of_budget(self) -> None:
-        for job in self.schedule.clear():
-            self._end(job, None, OVER_BUDGET)
-
     # ------------------------------------------------------------------ outcomes
 
     def _verdicts(self) -> list[tuple[RequestJob, Outcome]]:
         """Return what has arrived, invalid answers as failures."""
-        return [(job, self._verdict(job, outcome)) for job, outcome in self._arrived]
-
-    def _verdict(self, job: RequestJob, outcome: Outcome) -> Outcome:
-        reason = (
-            "" if isinstance(outcome, EndpointFailure) else self._check(job.request, outcome.text)
-        )
-        if isinstance(outcome, EndpointFailure) or not reason:
-            return outcome
-        reason += f", cut at max_tokens={self._endpoint.max_tokens}" * outcome.cut
-        tokens = (outcome.prompt_tokens, outcome.completion_tokens, outcome.estimated)
-        return EndpointFailure(INVALID, short(reason), True, "", None, outcome.text, *tokens)
+        verdicts: list[tuple[RequestJob, Outcome]] = []
+        for job, outcome in self._arrived:
+            verdict: Outcome = outcome
+            if isinstance(outcome, Completion) and (
+                reason := self._check(job.request, outcome.text)
+            ):
+                reason += f", cut at max_tokens={self._endpoint.max_tokens}" * outcome.cut
+                tokens = (outcome.prompt_tokens, outcome.completion_tokens, outcome.estimated)
+                failure = INVALID, short(reason), True, "", None, outcome.text
+                verdict = EndpointFailure(*failure, *tokens)
+            verdicts.append((job, verdict))
+        return verdicts
 
     def _act_on(self, verdicts: Sequence[tuple[RequestJob, Outcome]]) -> str:
         """End requests or ask again; return the sentence that ends the run, if one does."""
@@ -464,23 +447,17 @@ class RequestRun:
         if failure.again and job.tries < self._limits.attempts:
             self.schedule.again(job, time.monotonic(), failure.wait)
             return ""
-        reason = failure.why(job.tries)
+        reason = failure.reason(job.tries)
         self._end(job, None, reason)
         return self._breaker.missing(failure, reason)
 
     def _end(self, job: RequestJob, completion: Completion | None, reason: str = "") -> None:
         """Answer all requests of a job, or leave them without an answer."""
-        text = None if completion is None else completion.text
-        tokens = (
-            (0, 0)
-            if completion is None
-            else (completion.prompt_tokens, completion.completion_tokens)
-        )
+        text, *tokens = completion[:3] if completion else (None, 0, 0)
         for position in job.places:
             is_repeated = completion is not None and position != job.places[0]
-            self.answers[position] = Reply(
-                self._requests[position].id, text, reason, is_repeated, *tokens
-            )
+            request = self._requests[position]
+            self.answers[position] = Reply(request.id, text, reason, is_repeated, *tokens)
             self._ended += 1
             self.counts["cached"] += is_repeated
 
@@ -488,29 +465,22 @@ class RequestRun:
         self, verdicts: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
     ) -> None:
         """Store outcomes, and that requests are in flight, in one transaction."""
-        counts = count_outcomes(verdicts, ready)
+        counts: Counter[str] = Counter(sent=len(ready))
+        counts["repeated"] = sum(job.in_flight for job in ready)
+        counts["retried"] = sum(job.tries > 1 for job in ready)
+        for _, verdict in verdicts:
+            failed = isinstance(verdict, EndpointFailure) and FAILED + verdict.kind
+            counts[failed or "answered"] += 1
+            counts["prompt_tokens"] += verdict.prompt_tokens
+            counts["completion_tokens"] += verdict.completion_tokens
+            tokens = verdict.prompt_tokens + verdict.completion_tokens
+            counts["estimated_tokens"] += tokens * verdict.estimated
         if verdicts or ready:
-            self._cache.write(verdicts, ready, counts)
+            self._cache.write(verdicts, ready, +counts)
         self._arrived.clear()
         self.counts += counts
         for job in ready:
             job.in_flight = False
-
-
-def count_outcomes(
-    verdicts: Sequence[tuple[RequestJob, Outcome]], ready: Sequence[RequestJob]
-) -> Counter[str]:
-    """Return the counts of outcomes and of requests that are sent."""
-    counts: Counter[str] = Counter(sent=len(ready))
-    counts["repeated"] = sum(job.in_flight for job in ready)
-    counts["retried"] = sum(job.tries > 1 for job in ready)
-    for _, verdict in verdicts:
-        counts[FAILED + verdict.kind if isinstance(verdict, EndpointFailure) else "answered"] += 1
-        counts["prompt_tokens"] += verdict.prompt_tokens
-        counts["completion_tokens"] += verdict.completion_tokens
-        tokens = verdict.prompt_tokens + verdict.completion_tokens
-        counts["estimated_tokens"] += tokens * verdict.estimated
-    return +counts
 
 
 __all__ = ["AskResult", "Limits", "Plan", "Prices", "Usage", "ask", "load_totals", "plan"]
@@ -541,18 +511,13 @@ class Plan(NamedTuple):
     """The price of these tokens at most, None without prices or `max_tokens`."""
 
 
-def accept(request: Request, text: str) -> str:
-    """Accept every answer."""
-    return ""
-
-
 def ask(
     requests: Iterable[Request],
     endpoint: Endpoint,
     *,
     cache: Place | None,
     limits: Limits | None = None,
-    check: Check = accept,
+    check: Check = lambda request, text: "",
     progress: Progress = silent,
 ) -> AskResult:
     """Ask all requests that have no stored answer.
@@ -586,28 +551,23 @@ def ask(
             run.ask(workers)
         finally:
             workers.end(abort=workers.busy > 0)
-        totals = make_totals(stored.totals(), limits)
-    return AskResult(run.final(), _usage(run, totals, limits, time.monotonic() - started))
-
-
-def _usage(run: RequestRun, totals: Totals, limits: Limits, seconds: float) -> Usage:
-    counts = run.counts
-    return Usage(
-        len(run.answers),
-        counts["cached"],
-        sum(answer.text is None for answer in run.final()),
-        counts["sent"],
-        counts["retried"],
-        failures_of(counts),
-        counts["repeated"],
-        counts["prompt_tokens"],
-        counts["completion_tokens"],
-        counts["estimated_tokens"],
-        limits.cost(counts["prompt_tokens"], counts["completion_tokens"]),
-        seconds,
-        totals,
-        run.notes(),
+        totals = _totals(stored.totals(), limits)
+    answers = run.final()
+    usage = Usage(
+        requests=len(answers),
+        cached=run.counts["cached"],
+        missing=sum(answer.text is None for answer in answers),
+        retried=run.counts["retried"],
+        **counted_usage(run.counts, limits),
+        seconds=time.monotonic() - started,
+        totals=totals,
+        notes=run.notes(),
     )
+    return AskResult(answers, usage)
+
+
+def _totals(counts: Mapping[str, int], limits: Limits) -> Totals:
+    return Totals(answered=counts.get("answered", 0), **counted_usage(counts, limits))
 
 
 def plan(
@@ -621,20 +581,16 @@ def plan(
     jobs = {endpoint.cache_key(request): request for request in request_list}
     if cache is not None and _is_filled(cache):
         with Cache(cache, endpoint, reading=True) as stored:
-            jobs = {key: jobs[key] for key in jobs if not stored.has_answer(key)}
+            rows = {key: stored.stored(key) for key in jobs}
+        answered = {key for key, row in rows.items() if row and row.state == "answered"}
+        jobs = {key: request for key, request in jobs.items() if key not in answered}
+    n_requests, n_jobs = len(request_list), len(jobs)
     prompt_tokens = sum(map(estimated_prompt, jobs.values()))
-    max_completion = None if endpoint.max_tokens is None else endpoint.max_tokens * len(jobs)
-    cost = (
-        None if max_completion is None else (limits or Limits()).cost(prompt_tokens, max_completion)
-    )
-    return Plan(
-        len(request_list),
-        len(request_list) - len(jobs),
-        len(jobs),
-        prompt_tokens,
-        max_completion,
-        cost,
-    )
+    most, cost = None, None
+    if endpoint.max_tokens is not None:
+        most = endpoint.max_tokens * n_jobs
+        cost = (limits or Limits()).cost(prompt_tokens, most)
+    return Plan(n_requests, n_requests - n_jobs, n_jobs, prompt_tokens, most, cost)
 
 
 def _is_filled(cache: Place) -> bool:
@@ -644,8 +600,8 @@ def _is_filled(cache: Place) -> bool:
 
 def load_totals(endpoint: Endpoint, cache: Place, limits: Limits | None = None) -> Totals:
     """Return the counts of all runs with a cache, those that were stopped or killed included."""
-    limits = limits or Limits()
-    if not _is_filled(cache):
-        return make_totals({}, limits)
-    with Cache(cache, endpoint, reading=True) as stored:
-        return make_totals(stored.totals(), limits)
+    counts: Mapping[str, int] = {}
+    if _is_filled(cache):
+        with Cache(cache, endpoint, reading=True) as stored:
+            counts = stored.totals()
+    return _totals(counts, limits or Limits())

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.judgements import PERSON
 from karat.llm.interview import (
     MAX_TEXT_LENGTH,
     Interview,
-    InterviewTask,
+    JudgedValue,
     PromptCase,
-    Setup,
+    Slots,
     draw_sample,
     entries,
     json_object,
@@ -26,31 +26,16 @@ from karat.llm.interview import (
     quote_from,
 )
 from karat.llm.material import nugget_agreement
-from karat.llm.results import (
-    TOO_LONG,
-    JudgeRun,
-    MissingJudgement,
-    ModelSupports,
-    SupportRow,
-    check_judge,
-)
-from karat.llm.task_prompts import NUGGETS, task_prompt
+from karat.llm.results import TOO_LONG, JudgedRows, JudgingTask, ModelSupports, SupportRow
+from karat.llm.task_prompts import NUGGETS
 from karat.nuggets.sets.judgements import NOT, PARTIAL, SUPPORT
 from karat.nuggets.sets.keys_and_runs import Nugget
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.progress import Progress, silent
 from karat.settings import check_count
 
 FORM = "answers: id, evidence (a quote; empty for not_support), label"
 LABELS = {"support": SUPPORT, "partial_support": PARTIAL, "not_support": NOT}
 _NAMES = {value: label for label, value in LABELS.items()}
-
-
-class Support(NamedTuple):
-    """A label as a number, and the words that carry the nugget."""
-
-    value: float
-    evidence: str
 
 
 class SharedResponse(NamedTuple):
@@ -62,10 +47,12 @@ class SharedResponse(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SupportTask:
+class ModelSupportTask(JudgingTask):
     """Responses of the runs of a set, each with the nuggets of its question."""
 
     name: ClassVar[str] = "judge-nuggets"
+    slots: ClassVar[Slots] = NUGGETS
+    form: ClassVar[str] = FORM
     nuggets: NuggetSet
     prompt: str | PathLike[str] | None = None
     batch: int = 10
@@ -78,11 +65,9 @@ class SupportTask:
         if not any(run.answers for run in self.nuggets.runs.values()):
             problem = "has no responses: expected at least one run"
             raise InputError(f"{self.nuggets.name} {problem}; name a file of one with --run")
-        draw_sample(
-            [*self.nuggets.key.questions][:1], self.sample, self.seed
-        )  # refuses a wrong size
+        _ = self.questions  # refuses a wrong size
 
-    @property
+    @cached_property
     def questions(self) -> list[str]:
         """Questions to judge."""
         return draw_sample([*self.nuggets.key.questions], self.sample, self.seed)
@@ -102,26 +87,26 @@ class SupportTask:
             SharedResponse(id, text, tuple(tags)) for (id, _), (text, tags) in tags_by_text.items()
         ]
 
-    def task(self) -> InterviewTask:
-        """Return the cases to ask about."""
-        prompt = task_prompt(NUGGETS, self.prompt)
-        return InterviewTask(prompt, FORM, [case for case, *_ in self._cases()])
-
-    def _cases(self) -> Iterator[tuple[PromptCase, SharedResponse, dict[str, Nugget]]]:
+    def _batches(self) -> Iterator[tuple[str, SharedResponse, dict[str, Nugget]]]:
+        """Yield the id of each case, its response, and some nuggets of the question by number."""
         for number, response in enumerate(self.responses):
-            question = self.nuggets.key.questions[response.question]
-            if len(response.text) > MAX_TEXT_LENGTH:
-                continue
-            for start in range(0, len(question.nuggets), self.batch):
-                batch = question.nuggets[start : start + self.batch]
-                nuggets = {str(k): nugget for k, nugget in enumerate(batch, 1)}
-                values = {
-                    "question": question.text or None,
-                    "response": response.text,
-                    "nuggets": [_nugget_values(id, nugget) for id, nugget in nuggets.items()],
-                }
-                read = partial(read_supports, response.text, list(nuggets))
-                yield PromptCase(f"{number}\t{start}", values, read), response, nuggets
+            nuggets = self.nuggets.key.questions[response.question].nuggets
+            if len(response.text) <= MAX_TEXT_LENGTH:
+                for start in range(0, len(nuggets), self.batch):
+                    batch = enumerate(nuggets[start : start + self.batch], 1)
+                    numbered = {str(k): nugget for k, nugget in batch}
+                    yield f"{number}\t{start}", response, numbered
+
+    def make_cases(self) -> Iterator[PromptCase]:
+        """Yield every response with the nuggets of its question, in batches."""
+        for case, response, nuggets in self._batches():
+            listed = []
+            for id, nugget in nuggets.items():
+                first, *also = nugget.descriptions
+                listed.append({"id": id, "text": first, **({"also": also} if also else {})})
+            question = self.nuggets.key.questions[response.question].text or None
+            values = {"question": question, "response": response.text, "nuggets": listed}
+            yield PromptCase(case, values, partial(read_supports, response.text, list(nuggets)))
 
     @property
     def settings(self) -> dict[str, object]:
@@ -129,59 +114,48 @@ class SupportTask:
         sample = {"sample": self.sample, "seed": self.seed} if self.sample else {}
         return {"batch": self.batch, **sample}
 
-    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> ModelSupports:
-        """Ask a model and return its labels."""
-        judge, task = judge or setup.judge, self.task()
+    @property
+    def judged_set(self) -> tuple[str, Mapping[str, str]]:
+        """Name of the set, and the kinds of its judges."""
         kinds = {row.judge: row.kind or PERSON for row in self.nuggets.judgements.rows}
-        check_judge(judge, kinds, self.nuggets.name)
-        interview = task.ask(setup, progress)
-        rows, missing = self._rows(interview)
-        name = self.nuggets.name
-        judge_run = JudgeRun(self.name, name, judge, self.settings, task, setup, interview)
-        return ModelSupports(
-            **judge_run.fields(rows, missing, self._sample_note()),
-            agreement=nugget_agreement(self.nuggets, judge, rows),
-        )
+        return self.nuggets.name, kinds
 
-    def _rows(self, interview: Interview) -> tuple[list[SupportRow], list[MissingJudgement]]:
+    def result(self, judgements: JudgedRows, **fields: Any) -> ModelSupports:
+        """Return the labels with their agreement with people."""
+        agreement = nugget_agreement(self.nuggets, fields["judge"], judgements.rows)
+        return ModelSupports(**fields, agreement=agreement)
+
+    def judged_rows(self, interview: Interview) -> JudgedRows:
         """Return the labels, and the pair and reason of each that is missing."""
         rows, missing = [], []
-        for case, (question, text, runs), nuggets in self._cases():
+        for case, (question, text, runs), nuggets in self._batches():
             for id, nugget in nuggets.items():
-                if replies := interview.answers.get(case.id):
+                if replies := interview.answers.get(case):
                     value, evidence = _median([answer[id] for answer in replies])
                     fields = _NAMES[value], value, evidence, text, runs, len(replies)
                     rows.append(SupportRow(question, nugget.id, *fields))
                 else:
                     name = f"question {question}, nugget {nugget.id}, run {runs[0]}"
-                    missing.append((name, interview.reasons.get(case.id, TOO_LONG)))
+                    missing.append((name, interview.reasons.get(case, TOO_LONG)))
         for question, text, runs in self.responses:
             if len(text) > MAX_TEXT_LENGTH:
                 name = f"question {question}, run {runs[0]}"
                 missing += [(name, TOO_LONG)] * len(self.nuggets.key.questions[question].nuggets)
-        return rows, missing
-
-    def _sample_note(self) -> list[str]:
-        judged, total = len(self.questions), len(self.nuggets.key)
-        note = f"A random sample of {judged:,} of {total:,} questions was judged."
-        return [note] if judged < total else []
+        n_judged, total = len(self.questions), len(self.nuggets.key)
+        note = f"A random sample of {n_judged:,} of {total:,} questions was judged."
+        return JudgedRows(rows, missing, [note] if n_judged < total else [], interview)
 
 
-def _nugget_values(id: str, nugget: Nugget) -> dict[str, object]:
-    first, *alternatives = nugget.descriptions
-    return {"id": id, "text": first, **({"also": alternatives} if alternatives else {})}
-
-
-def _median(supports: Sequence[Support]) -> Support:
+def _median(supports: Sequence[JudgedValue]) -> JudgedValue:
     """The median of some labels; of two in the middle, the lower."""
     return sorted(supports, key=lambda support: support.value)[(len(supports) - 1) // 2]
 
 
-def read_supports(response: str, ids: Sequence[str], answer: str) -> Mapping[str, Support]:
+def read_supports(response: str, ids: Sequence[str], answer: str) -> Mapping[str, JudgedValue]:
     """Return the labels in an answer by id; support, in full or in part, needs a quote."""
     supports = {}
     for id, entry in entries(json_object(answer), "answers", ids).items():
         value = LABELS[one_of(entry, "label", LABELS)]
         evidence = quote_from(entry, response, needed=True) if value else ""
-        supports[id] = Support(value, evidence)
+        supports[id] = JudgedValue(value, evidence)
     return supports

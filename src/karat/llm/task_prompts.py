@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from karat.llm.interview import Prompt, Slots, bundled_prompt, read_prompt
-from karat.nuggets.drafting import DRAFT, draft_prompt
 from karat.results import Result
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -29,6 +28,8 @@ class BundledPrompt(NamedTuple):
 
 def bundled_prompts() -> dict[str, BundledPrompt]:
     """Return the prompts by task."""
+    from karat.nuggets.drafting import DRAFT, draft_prompt
+
     prompts = {
         slots.task: BundledPrompt(task_prompt(slots), slots, f"karat judge {slots.task}")
         for slots in (RATINGS, PAIRS, NUGGETS)

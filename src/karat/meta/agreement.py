@@ -1,12 +1,12 @@
-"""Levels: what is correlated, over one systems x segments matrix pair in which NaN is missing.
+"""Agreement of metrics with humans over matrices, systems x segments, in which NaN is missing.
 
-A cell counts if it has a human score and a metric score. Where a level has groups, its value is
-the mean over the groups in which the statistic is defined, and the others are counted.
+A cell counts if it has a human score and a metric score. `agreement` is the value at a level,
+`bootstrap` the values of resamples, `perm_both` the test between two metrics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -15,20 +15,8 @@ from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.settings import check_trials
-from karat.stats.correlation import (
-    Statistic,
-    Together,
-    clipped,
-    quotient,
-    statistic,
-    why_undefined,
-)
-from karat.stats.exchanges import (
-    Exchanges,
-    Permutation,
-    Words,
-    places_of_bits,
-)
+from karat.stats.correlation import Statistic, quotient, statistic, why_undefined
+from karat.stats.exchanges import Exchanges, Permutation, Words, places_of_bits
 from karat.stats.grouped import (
     DrawnCells,
     ExchangedCells,
@@ -39,7 +27,6 @@ from karat.stats.grouped import (
     cells_of_rows,
 )
 from karat.stats.paired_tests import (
-    Measures,
     Triple,
     perm_both_many,
     perm_both_pearson,
@@ -115,17 +102,15 @@ def each_group(human: Floats, metric: Floats, by: Statistic) -> Floats:
 
 
 def over_groups(by: Statistic, group_values: Floats, times: Floats | None = None) -> Floats:
-    """Return the statistic of each draw from what `each_group` has; `times` are of the groups."""
-    return (
-        by.pooled.total(group_values, times) if by.pooled else mean_of_defined(group_values, times)
-    )
+    """Return the statistic of each draw from what `each_group` has; `times` are of the groups.
 
-
-def mean_of_defined(values: Floats, times: Floats | None = None) -> Floats:
-    """The mean of each row without NaN; with `times`, each value counts so often."""
-    is_defined = (~np.isnan(values)).astype(np.float64)
+    Unless it pools groups, that is the mean over the groups in which it is defined.
+    """
+    if by.pooled:
+        return by.pooled.total(group_values, times)
+    is_defined = (~np.isnan(group_values)).astype(np.float64)
     weights = is_defined if times is None else is_defined * times
-    return quotient((np.nan_to_num(values) * weights).sum(axis=1), weights.sum(axis=1))
+    return quotient((np.nan_to_num(group_values) * weights).sum(axis=1), weights.sum(axis=1))
 
 
 # ---------------------------------------------------------------------------------- cells
@@ -200,7 +185,7 @@ def bootstrap(
     for systems, segments in drawn_places(human.shape, over, resamples, seed):
         batch = slice(done, done + len(systems))
         for k, (h, m) in enumerate(pairs):
-            values[k, batch] = _values(h, m, statistic(by), at, systems, segments)
+            values[k, batch] = _resample_batch(h, m, statistic(by), at, systems, segments)
             progress(done + len(systems) * (k + 1) // len(pairs), resamples, "resampling")
         done += len(systems)
     return values
@@ -252,46 +237,37 @@ def percentiles(values: Floats, estimate: float, share: float = 0.95) -> Percent
 # ------------------------------------------------------------------------------- one batch
 
 
-def _values(h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints) -> Floats:
-    if at == "segment":
-        return _of_cells(h, m, by, systems, segments)
+def _resample_batch(
+    h: Floats, m: Floats, by: Statistic, at: str, systems: Ints, segments: Ints
+) -> Floats:
+    """The statistic of each draw of systems and segments."""
     if at == "system":
         counts = _kernel.tally(segments, h.shape[1])
         human, metric = (
             np.take_along_axis(drawn_means(x, counts), systems, axis=1) for x in (h, m)
         )
         return by.of_resamples(human, metric, systems)
-    if by.together:  # where groups share something, each draw is a case of its own
-        draws = zip(systems, segments, strict=True)
-        if at == "item":
-            return np.array([_together(h.T, m.T, by.together, t, s) for s, t in draws])
-        return np.array([_together(h, m, by.together, s, t) for s, t in draws])
     if at == "item":
-        return _grouped(h.T, m.T, by, segments, systems)
-    return _grouped(h, m, by, systems, segments)
-
-
-def _of_cells(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
+        return _resample_groups(h.T, m.T, by, segments, systems)
+    if at == "by-system":
+        return _resample_groups(h, m, by, systems, segments)
+    if by.grouped is None:
+        return _resample_stacked(h, m, by, systems, segments)
+    cells = all_cells(~np.isnan(h))
     weights = _kernel.tally(systems, len(h)), _kernel.tally(segments, h.shape[1])
-    if by.name in {"pearson", "r2"}:
-        r = _segment_pearson(h, m, *weights)
-        return r if by.name == "pearson" else r * r
-    if by.grouped:
-        cells = all_cells(~np.isnan(h))
-        drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
-        return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), drawn_cells))
-    return _resample_stacked(h, m, by, systems, segments)
+    drawn_cells = DrawnCells(cells, *(x.astype(np.int32) for x in weights))
+    return over_groups(by, by.grouped.resample(cells.of(h), cells.of(m), drawn_cells))
 
 
-def _together(h: Floats, m: Floats, statistic_over: Together, groups: Ints, points: Ints) -> float:
-    """Return the statistic of one draw of groups (rows) and points (columns)."""
-    human, metric = (x[np.ix_(groups, points)] for x in (h, m))
-    points_of_groups = np.broadcast_to(points, human.shape)
-    return statistic_over(human, metric, count_copies(points_of_groups, ~np.isnan(human)).pairs)[0]
-
-
-def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
+def _resample_groups(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) -> Floats:
     """The statistic over drawn groups (rows) of drawn points (columns)."""
+    if by.together:  # where groups share something, each draw is a case of its own
+        values = []
+        for g, p in zip(groups, points, strict=True):
+            human, metric = (x[np.ix_(g, p)] for x in (h, m))
+            copies = count_copies(np.broadcast_to(p, human.shape), ~np.isnan(human))
+            values.append(by.together(human, metric, copies.pairs)[0])
+        return np.array(values)
     counts = _kernel.tally(groups, len(h))
     if (points == points[0]).all():  # not drawn anew: every draw has the same groups
         points = points[:1]
@@ -299,19 +275,21 @@ def _grouped(h: Floats, m: Floats, by: Statistic, groups: Ints, points: Ints) ->
         times = _kernel.tally(points, h.shape[1]).astype(np.int32)
         cells = cells_of_rows(~np.isnan(h))
         drawn_cells = DrawnCells(cells, np.ones((len(times), len(h)), np.int32), times)
-        values = by.grouped.resample(cells.of(h), cells.of(m), drawn_cells)
+        group_values = by.grouped.resample(cells.of(h), cells.of(m), drawn_cells)
     else:
         parts = (
-            (h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p) for p in _parts(points, h.size)
+            _of_draws(h[:, p].swapaxes(0, 1), m[:, p].swapaxes(0, 1), p, by)
+            for p in _batches(points, h.size)
         )
-        values = np.concatenate([_of_draws(*part, by) for part in parts])
-    return over_groups(by, np.broadcast_to(values, (*counts.shape, *values.shape[2:])), counts)
+        group_values = np.concatenate([*parts])
+    shape = *counts.shape, *group_values.shape[2:]
+    return over_groups(by, np.broadcast_to(group_values, shape), counts)
 
 
 def _resample_stacked(h: Floats, m: Floats, by: Statistic, systems: Ints, segments: Ints) -> Floats:
     """The statistic over all cells of each drawn matrix."""
     values = []
-    for s, t in zip(_parts(systems, h.size), _parts(segments, h.size), strict=True):
+    for s, t in zip(_batches(systems, h.size), _batches(segments, h.size), strict=True):
         drawn_indices = s[:, :, None], t[:, None, :]
         human, metric = (arranged(x[drawn_indices], "segment") for x in (h, m))
         cells = (s[:, :, None] * h.shape[1] + t[:, None, :]).reshape(len(s), -1)
@@ -330,37 +308,10 @@ def _of_draws(human: Floats, metric: Floats, points: Ints, by: Statistic) -> Flo
     )
 
 
-def _parts(draws: Ints, cells: int) -> list[Ints]:
-    return _cut(draws, max(1, _CELLS_AT_A_TIME // max(1, cells)))
-
-
-def _cut(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def _segment_pearson(h: Floats, m: Floats, systems: Floats, segments: Floats) -> Floats:
-    """r from weighted sums of 1, h, m, hh, mm, hm over cells, h and m standardised for accuracy."""
-    h, m = _centred(h), _centred(m)
-    moments = [np.where(np.isnan(h), 0.0, 1.0), h, m, h * h, m * m, h * m]
-    by_segment = exact_product(systems, np.nan_to_num(np.hstack(moments)))
-    sums = (by_segment.reshape(len(systems), 6, -1) * segments[:, None]).sum(axis=2)
-    return _r(*sums.T)
-
-
-def _centred(scores: Floats) -> Floats:
-    defined_scores = scores[~np.isnan(scores)]
-    if not len(defined_scores):
-        return scores
-    moved: Floats = scores - defined_scores.mean()
-    return moved / (float(defined_scores.std()) or 1.0)
-
-
-def _r(n: Floats, sh: Floats, sm: Floats, shh: Floats, smm: Floats, shm: Floats) -> Floats:
-    spread_h, spread_m = n * shh - sh * sh, n * smm - sm * sm
-    # A draw that is constant but for rounding has no correlation.
-    fit = (n >= 2) & (spread_h > 1e-12 * n * shh) & (spread_m > 1e-12 * n * smm)
-    spread = np.sqrt(np.where(fit, spread_h * spread_m, 0))
-    return clipped(quotient(n * shm - sh * sm, spread))
+def _batches(draws: NDArray[Any], cells: int) -> list[NDArray[Any]]:
+    """Draws of matrices with so many cells, as many at a time as stay in the cache."""
+    size = max(1, _CELLS_AT_A_TIME // max(1, cells))
+    return [draws[start : start + size] for start in range(0, len(draws), size)]
 
 
 FAST = {("pearson", "segment"): perm_both_pearson, ("pearson", "system"): perm_both_system_pearson}
@@ -377,12 +328,8 @@ def perm_both(
     trials: int = 1000,
     seed: int = SEED,
     progress: Progress = silent,
-    keep: Callable[[Floats], None] | None = None,
 ) -> Permutation:
-    """Test that the first metric agrees better with humans than the second.
-
-    `keep` takes the differences of all exchanges, for averages over tasks.
-    """
+    """Test that the first metric agrees better with humans than the second."""
     chosen = statistic(by)
     check_matrix_level(at)
     check_trials("trials", trials, 1)
@@ -391,59 +338,47 @@ def perm_both(
     if not chosen.tested:
         test = "no such test, which exchanges standardised scores"
         raise InputError(f"{chosen.name} has {test}: choose another statistic")
-    of = standardised(human, first, second)
-    tried = Exchanges(of.has_scores, trials, seed, progress, keep)
+    scores = standardised(human, first, second)
+    exchanges = Exchanges(scores.has_scores, trials, seed, progress)
     if chosen.test:
-        groups = of if chosen.of_segments else Triple(*(arranged(x[None], at)[0] for x in of))
-        return chosen.test(*groups, tried)
+        if not chosen.of_segments:
+            scores = Triple(*(arranged(x[None], at)[0] for x in scores))
+        return chosen.test(*scores, exchanges)
     if fast := FAST.get((chosen.name, at)):
-        return fast(of, tried)
+        return fast(scores, exchanges)
     if chosen.grouped and at != "system":
-        return _of_groups(of, chosen, chosen.grouped, at, tried)
-    return perm_both_many(of, _measures(chosen, at), tried)
+        return _exchange_groups(scores, chosen, chosen.grouped, at, exchanges)
+
+    def measure(h: Floats, a: Floats, b: Floats, is_exchanged: Flags) -> Floats:
+        values = []
+        for mask in _batches(is_exchanged, h.size):
+            humans, exchanged = np.broadcast_to(h, mask.shape), np.where(mask, b, a)
+            group_values = each_group(arranged(humans, at), arranged(exchanged, at), chosen)
+            values.append(over_groups(chosen, group_values))
+        return np.concatenate(values)
+
+    return perm_both_many(scores, measure, exchanges)
 
 
-def _of_groups(
-    of: Triple, by: Statistic, grouped: PairsOfGroups | LinesOfGroups, at: str, tried: Exchanges
+def _exchange_groups(
+    scores: Triple,
+    by: Statistic,
+    grouped: PairsOfGroups | LinesOfGroups,
+    at: str,
+    exchanges: Exchanges,
 ) -> Permutation:
     """Test a statistic of groups from the bits of the exchanges, with no matrix exchanged."""
-    cells = LEVEL_CELLS[at](of.has_scores)
-    human, first, second = (cells.of(x) for x in of)
-    bits = places_of_bits(cells.rows, cells.columns, of.has_scores.shape[1])
+    cells = LEVEL_CELLS[at](scores.has_scores)
+    human, first, second = (cells.of(x) for x in scores)
+    bits = places_of_bits(cells.rows, cells.columns, scores.has_scores.shape[1])
 
     def differences(words: Words) -> Floats:
         chosen = ExchangedCells(cells.offsets, bits, np.ascontiguousarray(words))
         values = over_groups(by, grouped.exchange(human, first, second, chosen))
         return values[: words.shape[1]] - values[words.shape[1] :]
 
-    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in of.has_scores.shape))
+    once = DrawnCells(cells, *(np.ones((1, n), np.int32) for n in scores.has_scores.shape))
     first_value, second_value = (
         over_groups(by, grouped.resample(human, x, once)) for x in (first, second)
     )
-    return tried.test(float((first_value - second_value)[0]), differences, _TRIALS_AT_A_TIME)
-
-
-def _measures(by: Statistic, at: str) -> Measures:
-    """Return the function that measures `a` after exchanges with `b` against human scores.
-
-    All are systems x segments, NaN at the same cells; `chosen` (draws x systems x segments) says
-    which cells of `a` are taken from `b`.
-    """
-    if at in {"item", "by-system"} and by.together:
-        return lambda h, a, b, chosen: np.array(
-            [agreement(h, np.where(c, b, a), by, at).value for c in chosen]
-        )
-    return _measure_exchanged_matrices(by, at)
-
-
-def _measure_exchanged_matrices(by: Statistic, at: str) -> Measures:
-    def measure_batch(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
-        human = arranged(np.broadcast_to(h, chosen.shape), at)
-        return over_groups(by, each_group(human, arranged(np.where(chosen, b, a), at), by))
-
-    def measure(h: Floats, a: Floats, b: Floats, chosen: Flags) -> Floats:
-        size = max(1, _CELLS_AT_A_TIME // max(1, h.size))
-        starts = range(0, len(chosen), size)
-        return np.concatenate([measure_batch(h, a, b, chosen[k : k + size]) for k in starts])
-
-    return measure
+    return exchanges.test(float((first_value - second_value)[0]), differences, _TRIALS_AT_A_TIME)

@@ -20,14 +20,14 @@ from karat.errors import InputError, quoted
 from karat.meta.agreement import percentiles
 from karat.meta.evaluation import Ranking, exchanges_add_up, meta_evaluate
 from karat.meta.experiment import Experiment, MetaStudy, check_weights
-from karat.meta.ranking import Exchanged, MetaRow, rank_clusters
+from karat.meta.ranking import MetaRow, rank_clusters
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.stats.correlation import STATISTICS
+from karat.stats.exchanges import Permutation
 from karat.stats.multiple_tests import CORRECTIONS
 
-LAST = 1e9
-"""Minus this is below all values."""
+LAST = 1e9  # minus this is below all values
 SHARED = ("resamples", "trials", "over", "level", "correction")
 """Settings that all results of an average must share."""
 
@@ -38,22 +38,19 @@ class AverageRow(NamedTuple):
     rank: int | None
     """Metrics of one rank do not differ significantly; None where that was not tested."""
     metric: str
-    value: float
-    """The weighted mean of its values; NaN where one of them is undefined."""
+    value: float  # the weighted mean of its values; NaN where one of them is undefined
     low: float
     high: float
     delta: float | None
     """The value minus that of the best metric; None for that one and where it is undefined."""
     delta_low: float | None
     delta_high: float | None
-    place: float
-    """The weighted mean of its places, from 1; metrics with equal values share theirs."""
+    place: float  # the weighted mean of its places, from 1; metrics with equal values share theirs
     place_low: float
     place_high: float
     mean_rank: float | None
     """The weighted mean of its ranks in the tasks; None where a task has no ranks."""
-    undefined: int
-    """Resamples in which the average is undefined."""
+    undefined: int  # resamples in which the average is undefined
     note: str
 
 
@@ -63,8 +60,7 @@ class AverageTest(NamedTuple):
     better: str
     worse: str
     delta: float
-    p: float
-    """By the exchanges of all tasks, or by resamples; corrected, if asked for."""
+    p: float  # by the exchanges of all tasks, or by resamples; corrected, if asked for
     low: float
     high: float
 
@@ -76,8 +72,7 @@ class TaskRow(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    weight: float
-    """Of the task; all weights sum to 1."""
+    weight: float  # of the task; all weights sum to 1
     rank: int | None
     metric: str
     value: float
@@ -95,22 +90,20 @@ class AveragedTask(NamedTuple):
     rows: Mapping[str, MetaRow]
     values: Floats
     draws: Floats
-    exchanges: Mapping[tuple[str, str], Exchanged]
+    exchanges: Mapping[tuple[str, str], Permutation]
     """Between any two metrics that were tested, with the weight of the task."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankAverage(Result):
+class RankAverage(SignedResult):
     """Metrics ranked by their averages over the tasks of several results."""
 
     results: tuple[Ranking, ...]
-    weights: tuple[float, ...]
-    """Of each result; they sum to 1."""
+    weights: tuple[float, ...]  # of each result; they sum to 1
     rows: tuple[AverageRow, ...]
     tests: tuple[AverageTest, ...]
     tasks: tuple[TaskRow, ...]
-    left_out: tuple[str, ...]
-    """Metrics that some results do not have."""
+    left_out: tuple[str, ...]  # metrics that some results do not have
 
     @property
     def settings(self) -> dict[str, object]:
@@ -130,11 +123,6 @@ class RankAverage(Result):
             for metric, several in sets_by_signature.items()
             for signature, name in several.items()
         }
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
-        return "\n".join(self.signatures.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -222,8 +210,10 @@ def _tasks(
             scores, resamples = ((x - low) / (1 - low) for x in (values, draws))
             per, trials = weight / (1 - low), result.experiment.trials
             moved = {
-                pair: Exchanged(per * exchange.delta, per * shuffle(exchange.differences, trials))
-                for pair, exchange in resampled.exchanges.items()
+                pair: test._replace(
+                    delta=per * test.delta, differences=per * shuffle(test.differences, trials)
+                )
+                for pair, test in resampled.exchanges.items()
             }
             yield AveragedTask(result.name, names, weight, metric_rows, scores, resamples, moved)
 
@@ -232,8 +222,7 @@ class Shuffle(NamedTuple):
     """Puts the resamples of a set in an order of its own, the same for all its tasks."""
 
     seed: int
-    number: int
-    """Of the set, from 0."""
+    number: int  # of the set, from 0
 
     def __call__(self, values: Floats, count: int | None = None) -> Floats:
         """Return the values in that order; or as many as wanted, where all exchanges were tried."""

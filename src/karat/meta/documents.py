@@ -22,8 +22,7 @@ from karat.stats.correlation import Statistic, quotient
 from karat.text.references import VaryingReferences
 from karat.text.segments import Strings
 
-JOINT = " "
-"""The text between two segments: no tokeniser takes it for a part of a word."""
+JOINT = " "  # the text between two segments: no tokeniser takes it for a part of a word
 
 
 def score_joined(

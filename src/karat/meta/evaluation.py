@@ -16,7 +16,7 @@ from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.progress import Progress, n_threads, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import MAX_EXACT_CELLS
 from karat.stats.resampling import SEED
@@ -25,7 +25,7 @@ MIN_RANKING_SYSTEMS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(Result):
+class Ranking(SignedResult):
     """Metrics ranked by their agreement with human scores, and the tests between them."""
 
     experiment: Experiment
@@ -79,11 +79,6 @@ class Ranking(Result):
         """The full signature of each metric, where its outputs were scored here."""
         return {}
 
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
-        return "\n".join(self.signatures.values())
-
 
 def exchanges_add_up(results: Iterable[Ranking]) -> bool:
     """Return whether the differences of exchanges can be averaged over all tasks.
@@ -109,18 +104,15 @@ class SetSize(NamedTuple):
 
     systems: int
     segments: int
-    outputs: int
-    """Outputs with at least one judgement."""
-    judges: tuple[str, ...]
-    """Names of the judges; identical ones are counted once."""
+    outputs: int  # outputs with at least one judgement
+    judges: tuple[str, ...]  # names of the judges; identical ones are counted once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetaEvaluation(Ranking):
     """The results of an experiment, and what they were made from."""
 
-    scored: ScoredSet
-    """The outputs' statistics; of the set without the systems that were left out."""
+    scored: ScoredSet  # the outputs' statistics; of the set without the systems that were left out
 
     @property
     def evalset(self) -> EvalSet:

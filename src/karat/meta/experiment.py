@@ -25,52 +25,37 @@ from karat.stats.multiple_tests import CORRECTIONS
 from karat.stats.resampling import SEED
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
-MetricName: TypeAlias = str | Metric
-"""A metric, or its name."""
+MetricName: TypeAlias = str | Metric  # a metric, or its name
 
 
-ONLY_IF_GIVEN = ("judgements", "model_judges")
-"""Settings that are stated only where they are given."""
+ONLY_IF_GIVEN = ("judgements", "model_judges")  # settings that are stated only where they are given
 
 
 @dataclass(frozen=True)
 class Experiment:
     """Settings of a meta-evaluation. No dimensions or no references means all of them."""
 
-    evalset: str
-    """A folder, a file, or the name of a known set."""
+    evalset: str  # a folder, a file, or the name of a known set
     metrics: tuple[MetricName, ...]
     dimensions: tuple[str, ...] = ()
     levels: tuple[str, ...] = ("system", "segment", "item")
     statistics: tuple[str, ...] = ("pearson", "tau-b")
-    normalise: str = "none"
-    """none, or z: each judge's scores on a scale of their own first."""
-    exclude: tuple[str, ...] = ()
-    """Systems that are left out."""
-    references: tuple[int, ...] = ()
-    """The numbers of the references that are used, from 1."""
-    over: str = "both"
-    """The units of the bootstrap: segments, systems or both."""
+    normalise: str = "none"  # none, or z: each judge's scores on a scale of their own first
+    exclude: tuple[str, ...] = ()  # systems that are left out
+    references: tuple[int, ...] = ()  # the numbers of the references that are used, from 1
+    over: str = "both"  # the units of the bootstrap: segments, systems or both
     resamples: int = 1000
-    trials: int = 1000
-    """Of the permutation test between metrics; 0 for none."""
-    correction: str = "none"
-    """Of the p-values for many comparisons: none, holm or bh."""
-    level: float = SIGNIFICANCE_LEVEL
-    """Metrics are told apart at p of at most this."""
+    trials: int = 1000  # of the permutation test between metrics; 0 for none
+    correction: str = "none"  # of the p-values for many comparisons: none, holm or bh
+    level: float = SIGNIFICANCE_LEVEL  # metrics are told apart at p of at most this
     seed: int = SEED
-    read_as: str = ""
-    """The format of the set; found from its content if it is empty."""
-    reader_options: tuple[str, ...] = ()
-    """Options of the format's reader, as NAME=VALUE."""
-    p_values: bool = False
-    """True to give each correlation its two-sided p-value."""
+    read_as: str = ""  # the format of the set; found from its content if it is empty
+    reader_options: tuple[str, ...] = ()  # options of the format's reader, as NAME=VALUE
+    p_values: bool = False  # True to give each correlation its two-sided p-value
     system_scores: str = "judged"
     """The outputs that a system's metric score is of: judged or all. Human scores are of judged."""
-    judgements: tuple[str, ...] = ()
-    """Files of judgements that are added to the set."""
-    model_judges: tuple[str, ...] = ()
-    """Names of judges that are models."""
+    judgements: tuple[str, ...] = ()  # files of judgements that are added to the set
+    model_judges: tuple[str, ...] = ()  # names of judges that are models
 
     def __post_init__(self) -> None:
         for level in self.levels:
@@ -119,8 +104,7 @@ class MetaStudy:
     """Several experiments whose metrics are averaged: sets, language pairs, levels, statistics."""
 
     experiments: tuple[Experiment, ...]
-    weights: tuple[float, ...] = ()
-    """One number an experiment; all count the same if it is empty."""
+    weights: tuple[float, ...] = ()  # one number an experiment; all count the same if it is empty
 
     def __post_init__(self) -> None:
         if not self.experiments:

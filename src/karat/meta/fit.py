@@ -25,7 +25,7 @@ from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.stats.regression import (
     LeastSquares,
     least_squares,
@@ -70,8 +70,7 @@ class Fit(NamedTuple):
     points: int
     r2: float
     adjusted: float
-    sigma: float
-    """The standard error of a residual."""
+    sigma: float  # the standard error of a residual
 
 
 class LeftOut(NamedTuple):
@@ -86,8 +85,7 @@ class LeftOut(NamedTuple):
     rmse: float
     rmse_of_mean: float
     r2: float
-    undefined: int
-    """Points that the others do not determine."""
+    undefined: int  # points that the others do not determine
 
 
 class FittedPoint(NamedTuple):
@@ -102,7 +100,7 @@ class FittedPoint(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreFit(Result):
+class ScoreFit(SignedResult):
     """Human scores fitted to metrics: a row for each coefficient, and cross-validated errors."""
 
     name: str
@@ -113,11 +111,6 @@ class ScoreFit(Result):
     settings: Mapping[str, object]
     notes: tuple[str, ...]
     signatures: Mapping[str, str]
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
-        return "\n".join(self.signatures.values())
 
 
 def fit_scores(

@@ -35,10 +35,8 @@ class SystemScore(NamedTuple):
     """A system's score by a dimension or a metric, with its 95% bootstrap interval."""
 
     system: str
-    source: str
-    """human or metric."""
-    name: str
-    """The dimension or the metric."""
+    source: str  # human or metric
+    name: str  # the dimension or the metric
     value: float
     low: float
     high: float
@@ -88,8 +86,7 @@ class SystemScatter(NamedTuple):
     """Slope and intercept of the least-squares line of human scores, where there is one."""
     agreement: MetaRow | None
     """The agreement over systems by the first statistic, if it was asked for."""
-    scored_on: str
-    """In words: the outputs that scores are of."""
+    scored_on: str  # in words: the outputs that scores are of
 
 
 def scatters(result: MetaEvaluation) -> Iterator[SystemScatter]:
@@ -120,8 +117,7 @@ def _line(points: Sequence[SystemPoint]) -> tuple[float, float] | None:
     return slope, y - slope * x
 
 
-REFERENCES = 3
-"""References in the grid of an output."""
+REFERENCES = 3  # references in the grid of an output
 
 
 class Disagreement(NamedTuple):
@@ -132,8 +128,7 @@ class Disagreement(NamedTuple):
     segment: str
     human: float
     score: float
-    gap: float
-    """The metric's percentile minus the humans'."""
+    gap: float  # the metric's percentile minus the humans'
     output: str
     references: tuple[str, ...]
 
@@ -208,8 +203,7 @@ def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
     return percentiles
 
 
-SHUFFLES = 50
-"""Repetitions of the reliability curves."""
+SHUFFLES = 50  # repetitions of the reliability curves
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,8 +216,7 @@ class MetaReport(Result):
     planes: tuple[PlaneFit, ...]
     reliability: tuple[ReliabilityRow, ...]
     disagreements: tuple[Disagreement, ...]
-    remarks: tuple[str, ...] = ()
-    """Sentences on parts that are not shown."""
+    remarks: tuple[str, ...] = ()  # sentences on parts that are not shown
 
     @property
     def rows(self) -> tuple[MetaRow, ...]:
@@ -293,7 +286,7 @@ def _fit_planes(
     }
     for dimension in experiment.dimensions:
         data = plane_data(scored, family, dimension, experiment.normalise)
-        if (data.is_judged.sum(axis=1) > 0).sum() < MIN_SYSTEMS:
+        if (~np.isnan(data.judged)).any(axis=1).sum() < MIN_SYSTEMS:
             continue
         try:
             yield fit_plane(data, dimension, **settings, progress=progress)

@@ -51,20 +51,14 @@ class DimensionAgreement(NamedTuple):
 
     dimension: str
     judges: int
-    outputs: int
-    """Outputs with at least one judgement."""
-    shared: int
-    """Outputs with at least two judges."""
-    r: float
-    """Mean Pearson's r of pairs of judges, over outputs."""
-    r_systems: float
-    """Mean Pearson's r of pairs of judges, over means of systems."""
+    outputs: int  # outputs with at least one judgement
+    shared: int  # outputs with at least two judges
+    r: float  # mean Pearson's r of pairs of judges, over outputs
+    r_systems: float  # mean Pearson's r of pairs of judges, over means of systems
     nominal: float
     ordinal: float
-    interval: float
-    """Krippendorff's alpha on three scales."""
-    icc: float
-    """ICC(2,1), where every judge saw every output."""
+    interval: float  # Krippendorff's alpha on three scales
+    icc: float  # ICC(2,1), where every judge saw every output
 
 
 class JudgeRow(NamedTuple):
@@ -81,12 +75,9 @@ class JudgeRow(NamedTuple):
     comparable: bool
     identical: str | None
     note: str
-    kind: str = ""
-    """The kind of the judge, where that of any judge of the set is known."""
-    adjudicated: int = 0
-    """Outputs of the judge that were adjudicated."""
-    r_adjudicated: float = math.nan
-    """Pearson's r with the adjudicated values."""
+    kind: str = ""  # the kind of the judge, where that of any judge of the set is known
+    adjudicated: int = 0  # outputs of the judge that were adjudicated
+    r_adjudicated: float = math.nan  # Pearson's r with the adjudicated values
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,14 +146,10 @@ class _JudgementsByKind(NamedTuple):
     """The judgements of a dimension: judges x outputs, people apart from the others."""
 
     people: JudgeTable
-    systems: list[int]
-    """The system of each output that people judged."""
-    all_judges: JudgeTable
-    """All judges but those who adjudicated."""
-    of_people: Floats
-    """The values of people on the outputs of `every`."""
-    adjudicated: Floats
-    """The adjudicated value of each output of `every`, or NaN."""
+    systems: list[int]  # the system of each output that people judged
+    all_judges: JudgeTable  # all judges but those who adjudicated
+    of_people: Floats  # the values of people on the outputs of `all_judges`
+    adjudicated: Floats  # the adjudicated value of each output of `every`, or NaN
     kinds: Mapping[str, str]
 
 

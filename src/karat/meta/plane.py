@@ -9,21 +9,20 @@ split is a sum of their rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations as every_order
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from karat import _kernel
-from karat.arithmetic import SLACK, exact_product, product
+from karat.arithmetic import SLACK, product
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
-from karat.meta.agreement import OVER, drawn_places, percentiles
+from karat.meta.agreement import OVER, percentiles
 from karat.meta.scores import (
     ScoredSet,
     drawn_sums,
@@ -31,12 +30,13 @@ from karat.meta.scores import (
     score_evalset,
     with_references,
 )
+from karat.meta.views import View, systems_view
 from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.settings import check_trials
-from karat.stats.correlation import clipped, quotient
+from karat.stats.correlation import each_row, pearson, pearson_rows
 from karat.stats.resampling import SEED
 from karat.stats.significance import is_significant
 
@@ -58,8 +58,7 @@ CELLS = tuple(PlaneCell(alpha, n) for n in ORDERS for alpha in ALPHAS)
 """All points, in the order of every array of cells: by n, then by alpha."""
 BLEU_CELL = PlaneCell(1.0, 4)
 ROUGE_CELL = PlaneCell(0.0, 1)
-AEV_CELL = PlaneCell(0.5, 4)
-"""AEv's default."""
+AEV_CELL = PlaneCell(0.5, 4)  # AEv's default
 
 
 ALL_REFERENCES = "all"
@@ -73,8 +72,7 @@ class ComparedRow(NamedTuple):
 
     dimension: str
     metric: str
-    references: str
-    """`all`, or the numbers of the references."""
+    references: str  # `all`, or the numbers of the references
     r: float
     r2: float
     low: float
@@ -98,8 +96,7 @@ class ComparedMetric:
     metric: Metric
     references: str
     signature: str
-    rows: Floats
-    """Systems x segments x statistics."""
+    rows: Floats  # systems x segments x statistics
 
     def scores(self, counts: Floats) -> Floats:
         """Draws x systems: corpus scores, higher is better; 0 for a system without outputs."""
@@ -132,49 +129,19 @@ def score_compared_metrics(
 
 @dataclass(frozen=True, eq=False)
 class PlaneData:
-    """Systems with human scores and the rows of AEv at the longest order.
-
-    `rows` is systems x segments x statistics, `human` systems x segments, more being better; where
-    there is no human score both are 0 and `is_judged` is 0.
-    """
+    """The human-rated outputs of a dimension, scored at all cells and by the compared metrics."""
 
     metric: AEv
     systems: tuple[str, ...]
-    rows: Floats
-    human: Floats
-    is_judged: Floats
-    references: int | None = None
-    """References of every segment, if that is one number."""
+    view: View  # one point a system; its metrics are the cells, then the compared metrics
+    judged: Floats  # human scores, systems x segments; NaN where there is none
+    cell_scores: Callable[[Floats], Floats]
+    """Counts of segments (draws x segments) -> cells x draws x systems."""
+    references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
     compared: tuple[ComparedMetric, ...] = ()
-    group: str = ""
-    """The group of segments that these are, if they are not all."""
-    set_signature: str = ""
-    """The signature of the evaluation set."""
-
-    def select_segments(self, group: str, indices: Sequence[int]) -> PlaneData:
-        """Return some segments, under the name of their group."""
-        return replace(
-            self,
-            rows=self.rows[:, indices],
-            human=self.human[:, indices],
-            is_judged=self.is_judged[:, indices],
-            compared=tuple(replace(m, rows=m.rows[:, indices]) for m in self.compared),
-            group=group,
-        )
-
-    def scores(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Human scores (draws x systems), and cells x draws x systems; then the compared metrics.
-
-        `counts` is how often each segment counts in each draw.
-        """
-        sums = drawn_sums(counts, self.rows)
-        human = quotient(
-            exact_product(counts, self.human.T), exact_product(counts, self.is_judged.T)
-        )
-        flat = sums.reshape(-1, sums.shape[2])
-        cells: Floats = cell_scores(self.metric, flat).reshape(len(CELLS), *human.shape)
-        return human, np.stack([*cells, *(m.scores(counts) for m in self.compared)])
+    group: str = ""  # the group of segments that these are, if they are not all
+    set_signature: str = ""  # the signature of the evaluation set
 
 
 def plane_data(
@@ -183,27 +150,49 @@ def plane_data(
     dimension: str,
     normalise: str = "none",
     compared: Mapping[str, ScoredSet] = MappingProxyType({}),
+    group: str = "",
+    segments: Sequence[int] | None = None,
 ) -> PlaneData:
-    """Return the human-rated outputs of a dimension; `compared` has other metrics' scores."""
+    """Return the human-rated outputs of a dimension, or of one group of its segments.
+
+    Args:
+        scored: the set and the statistics of AEv at the longest order.
+        metric: AEv.
+        dimension, normalise: the human scores.
+        compared: the set with the scores of other metrics, by the references they use.
+        group, segments: the name of a group and its segments; by default all.
+    """
     check_family(metric)
-    human = scored.evalset.human(dimension, normalise)
-    is_judged = ~np.isnan(human) & scored.present
-    metrics = dict.fromkeys(m for other in compared.values() for m in other.metrics)
+    chosen = np.arange(len(scored.evalset)) if segments is None else np.array(segments)
+    judged = scored.judged(scored.evalset.human(dimension, normalise))[:, chosen]
+    is_judged = ~np.isnan(judged)[:, :, None]
+    rows = scored.rows[metric][:, chosen] * is_judged
+    compared_metrics = tuple(
+        ComparedMetric(m, label, other.signature(m), other.rows[m][:, chosen] * is_judged)
+        for m in dict.fromkeys(m for other in compared.values() for m in other.metrics)
+        for label, other in compared.items()
+    )
+
+    def score_cells(counts: Floats) -> Floats:
+        sums = drawn_sums(counts, rows)
+        cells = cell_scores(metric, sums.reshape(-1, sums.shape[2]))
+        return cells.reshape(len(CELLS), *sums.shape[:2])
+
+    def rescore(_: Sequence[Any], counts: Floats) -> list[Floats]:
+        return [*score_cells(counts), *(m.scores(counts) for m in compared_metrics)]
+
     sets = [scored.evalset, *(other.evalset for other in compared.values())]
     return PlaneData(
         metric,
         tuple(scored.evalset.systems),
-        scored.rows[metric] * is_judged[:, :, None],
-        np.where(is_judged, human, 0.0),
-        is_judged.astype(np.float64),
+        systems_view(judged, [*CELLS, *compared_metrics], rescore),
+        judged,
+        score_cells,
         references_of(scored.evalset),
         normalise,
-        tuple(
-            ComparedMetric(m, label, other.signature(m), other.rows[m] * is_judged[:, :, None])
-            for m in metrics
-            for label, other in compared.items()
-        ),
-        set_signature=max(sets, key=lambda s: sum(map(len, s.references))).signature,
+        compared_metrics,
+        group,
+        max(sets, key=lambda s: sum(map(len, s.references))).signature,
     )
 
 
@@ -216,43 +205,19 @@ def check_family(metric: AEv) -> None:
 
 def cell_scores(metric: AEv, rows: Floats) -> Floats:
     """The score of every row at every cell: cells x rows, from rows at the longest order."""
-    cells = []
+    cells, kinds = [], np.split(rows[:, 2:], 4, axis=1)
     for n in ORDERS:
         shorter = replace(metric, n=n)
-        parts = shorter.measure(first_orders(rows, n))
+        first_orders = [rows[:, :2], *(kind[:, :n] for kind in kinds)]
+        parts = shorter.measure(np.concatenate(first_orders, axis=1))
         for alpha in ALPHAS:
             cells.append(replace(shorter, alpha=alpha).combine(parts["ps"], parts["rs"]))
     return np.stack(cells)
 
 
-def first_orders(rows: Floats, n: int) -> Floats:
-    """Rows of AEv at the longest order, cut down to n orders."""
-    kinds = np.split(rows[:, 2:], 4, axis=1)
-    return np.concatenate([rows[:, :2], *(kind[:, :n] for kind in kinds)], axis=1)
-
-
-def correlations(human: Floats, cells: Floats, weights: Floats) -> Floats:
-    """Pearson's r of each cell in each draw: cells x draws; systems count by their weights.
-
-    NaN where it is undefined: fewer than two different systems, or constant scores.
-    """
-    good = ~np.isnan(human)
-    w = np.where(good, weights, 0.0)
-    h = np.where(good, human, 0.0)
-    total = w.sum(axis=1, keepdims=True)
-    h = h - quotient((w * h).sum(axis=1, keepdims=True), total)
-    m = cells - ((w * cells).sum(axis=2, keepdims=True) / np.maximum(total, 1))
-    hh, mm = (w * h * h).sum(axis=1), (w * m * m).sum(axis=2)
-    # Equal scores are constant, whatever their mean rounds to.
-    flat = (_spread(cells, w) <= 0) | (_spread(human, w) <= 0)
-    return clipped(quotient((w * h * m).sum(axis=2), np.where(flat, 0.0, np.sqrt(hh * mm))))
-
-
-def _spread(scores: Floats, weights: Floats) -> Floats:
-    """The largest minus the smallest score among systems that count."""
-    high: Floats = np.where(weights > 0, scores, -np.inf).max(axis=-1)
-    low: Floats = np.where(weights > 0, scores, np.inf).min(axis=-1)
-    return high - low
+def correlations(human: Floats, cells: Floats) -> Floats:
+    """Pearson's r of each cell in each draw: cells x draws; NaN where it is undefined."""
+    return np.stack([each_row(pearson_rows, human, scores) for scores in cells])
 
 
 def best_cell(r: Floats) -> Ints:
@@ -283,12 +248,11 @@ class PlaneRow(NamedTuple):
     q2: float
     predicted: bool | None = None
     """True if the paper predicts it, None if no prediction was asked for."""
-    group: str = ""
-    """The group of segments, if it is not the plane of all."""
+    group: str = ""  # the group of segments, if it is not the plane of all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlaneFit(Result):
+class PlaneFit(SignedResult):
     """The plane of one dimension. Arrays of cells follow `CELLS`."""
 
     dimension: str
@@ -296,30 +260,22 @@ class PlaneFit(Result):
     systems: tuple[str, ...]
     segments: int
     judgements: int
-    over: str
-    """The units of the bootstrap: segments, systems or both."""
+    over: str  # the units of the bootstrap: segments, systems or both
     seed: int
-    r: Floats
-    """Pearson's r of each cell."""
+    r: Floats  # Pearson's r of each cell
     draws: Floats
     """Pearson's r in each bootstrap resample: cells x resamples; NaN where it is undefined."""
     q2: Floats
     """1 - PRESS / SST of each cell: how well its line predicts systems that were left out."""
     picking: float
     """1 - PRESS / SST of the procedure: the best cell of the others predicts each system."""
-    p: float
-    """The share of permuted human scores with a maximum over all cells at least as large."""
-    permutations: int
-    """All there are if systems are few, else random ones."""
-    references: int | None = None
-    """References of every segment, if that is one number."""
+    p: float  # the share of permuted human scores with a maximum over all cells at least as large
+    permutations: int  # all there are if systems are few, else random ones
+    references: int | None = None  # references of every segment, if that is one number
     normalise: str = "none"
-    compared: tuple[ComparedRow, ...] = ()
-    """Other metrics, if any were asked for."""
-    group: str = ""
-    """The group of segments that this is the plane of; empty for all."""
-    set_signature: str = ""
-    """The signature of the evaluation set."""
+    compared: tuple[ComparedRow, ...] = ()  # other metrics, if any were asked for
+    group: str = ""  # the group of segments that this is the plane of; empty for all
+    set_signature: str = ""  # the signature of the evaluation set
 
     @property
     def name(self) -> str:
@@ -416,11 +372,6 @@ class PlaneFit(Result):
         return signatures | ({"set": self.set_signature} if self.set_signature else {})
 
     @property
-    def signature(self) -> str:
-        """The signatures of the family, of the metrics beside it and of the set, a line each."""
-        return "\n".join(self.signatures.values())
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what to take from the plane."""
         return plane_notes(self)
@@ -471,8 +422,8 @@ def fit_plane(
         compared = score_compared_metrics(evalset, compare_with, references, progress=progress)
         scored = score_evalset(with_references(evalset, references), family, progress=progress)
         source = plane_data(scored, family, dimension, normalise, compared)
-    n_systems, n_segments = source.human.shape
-    human, scores = (values[..., 0, :] for values in source.scores(np.ones((1, n_segments))))
+    view = source.view
+    human, scores = view.human[:, 0], np.stack([m[:, 0] for m in view.metrics.values()])
     if over not in OVER:
         raise InputError(f"over={quoted(over)}: expected one of {', '.join(OVER)}")
     n_judged = int((~np.isnan(human)).sum())
@@ -488,15 +439,15 @@ def fit_plane(
         )
     cells = slice(len(CELLS))
     p, n_permutations = maximum_test(human, scores[cells], permutations, seed)
-    r = correlations(human[None], scores[:, None], np.ones((1, n_systems)))[:, 0]
-    draws = resample_correlations(source, resamples, over, seed, progress)
+    r = correlations(human[None], scores[:, None])[:, 0]
+    draws = view.resample(pearson, over, resamples, seed, progress)
     q2 = leave_one_out_r2(human, scores)
     return PlaneFit(
         dimension,
         source.metric,
         source.systems,
-        segments=n_segments,
-        judgements=int(source.is_judged.sum()),
+        segments=source.judged.shape[1],
+        judgements=int((~np.isnan(source.judged)).sum()),
         over=over,
         seed=seed,
         r=r[cells],
@@ -527,22 +478,6 @@ def _compared_rows(
     )
 
 
-def resample_correlations(
-    data: PlaneData, resamples: int, over: str, seed: int, progress: Progress
-) -> Floats:
-    """Pearson's r of each cell and compared metric in each bootstrap resample.
-
-    Segments are drawn the same way for all systems, and human and metric scores together. The
-    draws are those of `bootstrap`.
-    """
-    n_systems, n_segments = data.human.shape
-    batches = [np.empty((len(CELLS) + len(data.compared), 0))]
-    for systems, segments in drawn_places(data.human.shape, over, resamples, seed, progress):
-        weights = _kernel.tally(systems, n_systems)
-        batches.append(correlations(*data.scores(_kernel.tally(segments, n_segments)), weights))
-    return np.concatenate(batches, axis=1)
-
-
 def intervals(values: Floats, estimates: Floats) -> tuple[Floats, Floats]:
     """The 95% interval of each row's estimate by its resampled values; NaN without resamples."""
     rows = zip(values, estimates.tolist(), strict=True)
@@ -567,13 +502,10 @@ def leave_one_out_r2(human: Floats, cells: Floats) -> Floats:
     constant = m.max(axis=1) == m.min(axis=1)
     mm = np.where(constant, 1.0, (dm * dm).sum(axis=1))[:, None]
     from_mean = dh * n / (n - 1)
-    other_systems = [np.delete(m, i, axis=1) for i in range(n)]
-    alone = np.stack(
-        [denominator.max(axis=1) == denominator.min(axis=1) for denominator in other_systems],
-        axis=1,
-    )
-    denominator = np.where(alone, 1.0, 1 - 1 / n - dm**2 / mm)
-    error = np.where(alone, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / denominator)
+    systems_left = (np.delete(m, i, axis=1) for i in range(n))
+    is_flat = np.stack([x.max(axis=1) == x.min(axis=1) for x in systems_left], axis=1)
+    remaining = np.where(is_flat, 1.0, 1 - 1 / n - dm**2 / mm)  # 1 - leverage
+    error = np.where(is_flat, from_mean, (dh - product(dm, dh)[:, None] / mm * dm) / remaining)
     r2 = 1 - (error**2).sum(axis=1) / (from_mean**2).sum()
     return np.where(constant, np.nan, r2)
 
@@ -586,18 +518,17 @@ def leave_one_out_pick_r2(human: Floats, cells: Floats) -> float:
     errors, means = [], []
     for i in range(n):
         rest = np.arange(n) != i
-        r = correlations(h[None, rest], m[:, None, rest], np.ones((1, n - 1)))
+        r = correlations(h[None, rest], m[:, None, rest])
         means.append(h[i] - h[rest].mean())
         cell = int(best_cell(r)[0])
-        errors.append(means[-1] if cell < 0 else h[i] - _line(m[cell, rest], h[rest], m[cell, i]))
+        if cell < 0:
+            errors.append(means[-1])
+            continue
+        x, y = m[cell, rest], h[rest]  # the least-squares line through the others
+        dx = x - x.mean()
+        slope = float((dx * (y - y.mean())).sum() / (dx * dx).sum())
+        errors.append(h[i] - (float(y.mean()) + slope * float(m[cell, i] - x.mean())))
     return float(1 - np.sum(np.square(errors)) / np.sum(np.square(means)))
-
-
-def _line(x: Floats, y: Floats, at: float) -> float:
-    """Return the height of the least-squares line through some points at another place."""
-    dx = x - x.mean()
-    slope = float((dx * (y - y.mean())).sum() / (dx * dx).sum())
-    return float(y.mean()) + slope * (at - float(x.mean()))
 
 
 def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> tuple[float, int]:
@@ -611,10 +542,9 @@ def maximum_test(human: Floats, cells: Floats, permutations: int, seed: int) -> 
     if is_exact := len(h) <= MAX_PERMUTED_SYSTEMS:
         dealt = np.array(list(every_order(h)))  # the first is the real one
     else:
-        drawn_anew = np.random.default_rng(seed).permuted(np.tile(h, (permutations, 1)), axis=1)
-        dealt = np.vstack([h, drawn_anew])
-    repeated_scores = np.broadcast_to(m[:, None], (len(m), *dealt.shape))
-    r = correlations(dealt, repeated_scores, np.ones_like(dealt))
+        permuted = np.random.default_rng(seed).permuted(np.tile(h, (permutations, 1)), axis=1)
+        dealt = np.vstack([h, permuted])
+    r = correlations(dealt, np.broadcast_to(m[:, None], (len(m), *dealt.shape)))
     top = np.where(r > 0, r, 0.0).max(axis=0)  # 0 if no cell is above 0
     share = float((top >= top[0] - SLACK).mean())
     return share, len(top) if is_exact else permutations
@@ -628,9 +558,16 @@ def plane_notes(fit: PlaneFit) -> tuple[str, ...]:
     bleu = fit.row(BLEU_CELL).q2
     over = "systems and segments" if fit.over == "both" else fit.over
     resampling = f"{fit.resamples:,} bootstrap resamples of {over}, seed {fit.seed}"
+    picked = "No cell can be picked: none has a correlation above 0."
+    if fit.maximum is not None:
+        picked = (
+            f"The cross-validated pick is {fit.pick}. The largest of 44 R^2 is over-fitted: "
+            f"permuted human scores reach it with p = {fit.p:.3f} ({fit.permutations:,} "
+            "permutations)."
+        )
     return (
         f"{fit.dimension}: {len(fit.systems)} systems, {fit.segments:,} segments, "
-        f"{fit.judgements:,} judged outputs. {_picked(fit)}",
+        f"{fit.judgements:,} judged outputs. {picked}",
         f"{fit.dimension}: predicting each system from the best cell of the others explains "
         f"{format_percent(fit.picking)} of the variance, BLEU's point {format_percent(bleu)}, "
         f"{_WORTH[worth(fit)]}." + (f" Intervals: {resampling}." if fit.resamples else ""),
@@ -656,15 +593,6 @@ _WORTH: dict[Worth, str] = {
     "same": "so picking makes no difference here",
     "bleu": "so picking does not pay here: stay with BLEU's point or the paper's prediction",
 }
-
-
-def _picked(fit: PlaneFit) -> str:
-    if fit.maximum is None:
-        return "No cell can be picked: none has a correlation above 0."
-    return (
-        f"The cross-validated pick is {fit.pick}. The largest of 44 R^2 is over-fitted: permuted "
-        f"human scores reach it with p = {fit.p:.3f} ({fit.permutations:,} permutations)."
-    )
 
 
 def format_percent(share: float) -> str:

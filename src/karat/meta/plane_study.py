@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import (
     ClassVar,
@@ -20,6 +20,7 @@ from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
+from karat.meta.agreement import drawn_means
 from karat.meta.plane import (
     BLEU_CELL,
     CELLS,
@@ -41,7 +42,7 @@ from karat.metrics.base import Metric
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.registry import Registry
-from karat.results import Result
+from karat.results import Result, SignedResult
 from karat.settings import NamedSettings, check_trials, parse_settings, setting
 from karat.stats.resampling import SEED
 from karat.stats.significance import UNDECIDED
@@ -99,10 +100,8 @@ class Published(NamedTuple):
     task: str
     guideline: str
     description: str
-    best: tuple[float, int, float]
-    """Alpha, n and R^2 of its best cell."""
-    rows: Mapping[int, tuple[float, ...]]
-    """By order n."""
+    best: tuple[float, int, float]  # alpha, n and R^2 of its best cell
+    rows: Mapping[int, tuple[float, ...]]  # by order n
 
 
 def _row(text: str) -> tuple[float, ...]:
@@ -184,10 +183,8 @@ class PlacedTask(NamedTuple):
     region: Region
     best: tuple[tuple[float, int], ...]
     """Alpha and n of the best cells that the paper found, or that are recommended."""
-    tables: tuple[int, ...]
-    """The numbers of the paper's tables for it."""
-    asked: bool
-    """True for the evaluation that the recommendation is for."""
+    tables: tuple[int, ...]  # the numbers of the paper's tables for it
+    is_requested: bool  # True for the evaluation that the recommendation is for
 
 
 def _place_task(task: str, guideline: str) -> PlacedTask:
@@ -195,7 +192,7 @@ def _place_task(task: str, guideline: str) -> PlacedTask:
     best = dict.fromkeys(table.best[:2] for table in tables)
     numbers = tuple(table.number for table in tables)
     return PlacedTask(
-        task, guideline, predicted(task, guideline), tuple(best), numbers, asked=False
+        task, guideline, predicted(task, guideline), tuple(best), numbers, is_requested=False
     )
 
 
@@ -215,8 +212,7 @@ class Recommendation(Result):
     task: str
     guideline: str
     region: Region
-    tables: tuple[Published, ...]
-    """The paper's tables for them, if it has any."""
+    tables: tuple[Published, ...]  # the paper's tables for them, if it has any
 
     @property
     def rows(self) -> tuple[Recommended, ...]:
@@ -240,7 +236,7 @@ class Recommendation(Result):
         pairs = dict.fromkeys((table.task, table.guideline) for table in PAPER)
         paper_tasks = tuple(_place_task(*pair) for pair in pairs if pair != requested)
         cells = tuple(dict.fromkeys((row.alpha, row.n) for row in self.rows))
-        return (*paper_tasks, _place_task(*requested)._replace(best=cells, asked=True))
+        return (*paper_tasks, _place_task(*requested)._replace(best=cells, is_requested=True))
 
     @property
     def settings(self) -> dict[str, object]:
@@ -276,8 +272,7 @@ def recommend(task: str, guideline: str) -> Recommendation:
     return Recommendation(task, guideline, predicted(task, guideline), tables)
 
 
-MIN_PLANE_SYSTEMS = 6
-"""Below this, leaving systems out and resampling them says little."""
+MIN_PLANE_SYSTEMS = 6  # below this, leaving systems out and resampling them says little
 
 POINTS_UNSIGNED = (
     "A minus sign in a plane marks a negative correlation; points and intervals are of R^2 itself, "
@@ -355,8 +350,7 @@ def _halves_note(fit: PlaneFit, halves: Halves) -> str:
     )
 
 
-MOST_GROUPS = 50
-"""Planes for more groups than a reader looks at."""
+MOST_GROUPS = 50  # planes for more groups than a reader looks at
 
 
 @runtime_checkable
@@ -463,15 +457,11 @@ class Halves(NamedTuple):
     be used: there are too few systems, or their human scores do not differ.
     """
 
-    splits: int
-    """Picks that were tried, two for each split where both halves can be used."""
-    loses: float
-    """The share in which BLEU's point has the larger R^2 on the other half."""
+    splits: int  # picks that were tried, two for each split where both halves can be used
+    loses: float  # the share in which BLEU's point has the larger R^2 on the other half
     ties: float
-    pick_r2: float
-    """The pick's mean R^2 on the other half."""
-    bleu: float
-    """The mean R^2 of BLEU's point on the other half."""
+    pick_r2: float  # the pick's mean R^2 on the other half
+    bleu: float  # the mean R^2 of BLEU's point on the other half
 
 
 def split_halves(
@@ -483,10 +473,10 @@ def split_halves(
     be none that does.
     """
     check_trials("splits", splits)
-    rng, cells_only = np.random.default_rng(seed), replace(data, compared=())
+    rng = np.random.default_rng(seed)
     pairs: list[tuple[float, float]] = []
     for done in range(1, splits + 1 if len(data.systems) >= MIN_SYSTEMS_FOR_HALVES else 1):
-        pairs += _try_picks_on_halves(cells_only, rng)
+        pairs += _try_picks_on_halves(data, rng)
         progress(done, splits, "splitting into halves")
     if not pairs:
         return Halves(0, math.nan, math.nan, math.nan, math.nan)
@@ -499,13 +489,14 @@ def _try_picks_on_halves(
     data: PlaneData, rng: np.random.Generator
 ) -> Iterator[tuple[float, float]]:
     """Yield R^2 of the pick of each half, and of BLEU's point, on the other half."""
-    n_systems, n_segments = data.human.shape
+    n_systems, n_segments = data.judged.shape
     in_first_half = rng.permutation(n_systems) < n_systems // 2
     first_segments = (rng.permutation(n_segments) < n_segments // 2).astype(float)
-    human, cells = data.scores(np.stack([first_segments, 1 - first_segments]))
+    counts = np.stack([first_segments, 1 - first_segments])
+    human, cells = drawn_means(data.judged, counts), data.cell_scores(counts)
     for order, picking_half in (([0, 1], in_first_half), ([1, 0], ~in_first_half)):
-        weights = np.stack([picking_half, ~picking_half]).astype(float)
-        r = correlations(human[order], cells[:, order], weights)
+        halves = np.stack([picking_half, ~picking_half])
+        r = correlations(np.where(halves, human[order], np.nan), cells[:, order])
         pick = int(best_cell(r[:, :1])[0])
         r2 = np.nan_to_num(np.maximum(r[:, 1], 0.0)) ** 2
         if pick >= 0 and not np.isnan(r[:, 1]).all():
@@ -515,14 +506,11 @@ def _try_picks_on_halves(
 class Verdict(NamedTuple):
     """The predicted region against the rest of the plane."""
 
-    inside: float
-    """Mean R^2 of its cells (a negative correlation counts as 0)."""
+    inside: float  # mean R^2 of its cells (a negative correlation counts as 0)
     outside: float
     low: float
-    high: float
-    """Ends of the 95% bootstrap interval of the difference."""
-    enough_systems: bool = True
-    """False if the systems are too few to tell cells apart."""
+    high: float  # ends of the 95% bootstrap interval of the difference
+    enough_systems: bool = True  # False if the systems are too few to tell cells apart
 
     @property
     def words(self) -> str:
@@ -548,8 +536,7 @@ class GroupRow(NamedTuple):
     """The plane of a group of segments in one line; shares are between 0 and 1."""
 
     dimension: str
-    group: str
-    """Empty for all segments."""
+    group: str  # empty for all segments
     segments: int
     judgements: int
     maximum: str
@@ -559,10 +546,8 @@ class GroupRow(NamedTuple):
     p: float
     pick: str
     picking: float
-    bleu: float
-    """The left-out share of BLEU's point."""
-    prediction: str
-    """`holds`, `fails`, `undecided`, or empty if none was asked for."""
+    bleu: float  # the left-out share of BLEU's point
+    prediction: str  # `holds`, `fails`, `undecided`, or empty if none was asked for
 
 
 def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
@@ -586,25 +571,20 @@ def _group_row(fit: PlaneFit, result: Verdict | None) -> GroupRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlaneStudy(Result):
+class PlaneStudy(SignedResult):
     """The planes of some dimensions of one evaluation set, and what becomes of their picks."""
 
     evalset: EvalSet
     metric: AEv
-    region: Region | None
-    """The paper's prediction, if one was asked for."""
+    region: Region | None  # the paper's prediction, if one was asked for
     fits: tuple[PlaneFit, ...]
-    verdicts: tuple[Verdict, ...]
-    """One for each fit, if there is a region."""
-    halves: tuple[Halves, ...]
-    """One for each fit, if splits were asked for."""
+    verdicts: tuple[Verdict, ...]  # one for each fit, if there is a region
+    halves: tuple[Halves, ...]  # one for each fit, if splits were asked for
     splits: int = 0
-    by: str = ""
-    """The grouping, if groups have planes of their own: after that of all segments."""
+    by: str = ""  # the grouping, if groups have planes of their own: after that of all segments
     asked_references: tuple[int, ...] = ()
     """The numbers of the references that were used; empty for all."""
-    remarks: tuple[str, ...] = ()
-    """Sentences on groups without a plane."""
+    remarks: tuple[str, ...] = ()  # sentences on groups without a plane
 
     @property
     def compared(self) -> tuple[ComparedRow, ...]:
@@ -639,11 +619,6 @@ class PlaneStudy(Result):
     def signatures(self) -> dict[str, str]:
         """The signatures of the family on this set and of the metrics beside it."""
         return self.fits[0].signatures
-
-    @property
-    def signature(self) -> str:
-        """The signatures of the family on this set and of the metrics beside it, a line each."""
-        return self.fits[0].signature
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -697,15 +672,14 @@ def study_plane(
     halves: list[Halves] = []
     remarks: list[str] = []
     for dimension in evalset.chosen_dimensions(dimensions):
-        all_segments = plane_data(scored, metric, dimension, normalise, compared)
-        selections = (all_segments.select_segments(*group) for group in groups.items())
-        for data in (all_segments, *selections):
+        for group, segments in {"": range(len(used)), **groups}.items():
+            data = plane_data(scored, metric, dimension, normalise, compared, group, segments)
             try:
                 fit = fit_plane(
                     data, dimension, resamples=resamples, over=over, seed=seed, progress=progress
                 )
             except InputError as error:
-                if not data.group:
+                if not group:
                     raise
                 remarks.append(f"No plane for {error}.")
                 continue

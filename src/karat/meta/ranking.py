@@ -29,17 +29,13 @@ class MetaRow(NamedTuple):
     rank: int | None
     """Metrics of one rank do not differ significantly; None where that was not tested."""
     metric: str
-    value: float
-    """NaN where the statistic is undefined."""
+    value: float  # NaN where the statistic is undefined
     low: float
     high: float
-    points: int
-    """Systems, cells or documents that were compared."""
+    points: int  # systems, cells or documents that were compared
     groups: int
-    left_out: int
-    """Groups in which the statistic is undefined."""
-    undefined: int
-    """Resamples in which the statistic is undefined."""
+    left_out: int  # groups in which the statistic is undefined
+    undefined: int  # resamples in which the statistic is undefined
     note: str
     p: float | None = None
     """Of no correlation, two-sided; None where it was not asked for or there is none."""
@@ -59,8 +55,7 @@ class MetricTest(NamedTuple):
     better: str
     worse: str
     delta: float
-    p: float
-    """Corrected, if that was asked for."""
+    p: float  # corrected, if that was asked for
     low: float = math.nan
     high: float = math.nan
     """The 95% interval of the difference of their values, from the same draws of both."""
@@ -74,18 +69,11 @@ Draws = Mapping[str, Floats]
 """Metric -> its statistic in each resample; all metrics see the same resamples."""
 
 
-class Exchanged(NamedTuple):
-    """The difference of two metrics, and those of all exchanges of PERM-BOTH."""
-
-    delta: float
-    differences: Floats
-
-
 class Resampled(NamedTuple):
     """Data behind the intervals and tests of one task; averages over tasks need them."""
 
     draws: Draws
-    exchanges: Mapping[tuple[str, str], Exchanged]
+    exchanges: Mapping[tuple[str, str], Permutation]
     """By the better and the worse metric; empty where nothing was tested."""
 
 
@@ -122,8 +110,13 @@ def rank(
     order = sorted(defined, key=lambda m: -task.by.sign * agreements[m].value)
     draws: Draws = {}
     if experiment.resamples:
-        resamples = _resample(experiment, scores, task.by, progress, threads)
-        draws = dict(zip(map(str, agreements), resamples, strict=True))
+        settings = experiment.over, experiment.resamples, experiment.seed
+
+        def resample(metric: Any, progress: Progress) -> Floats:
+            return scores.resample(task.by, *settings, progress, [metric])
+
+        resamples = map_jobs(resample, [*agreements], threads, progress, "resampling")
+        draws = dict(zip(map(str, agreements), np.concatenate(resamples), strict=True))
     tests, exchanges = _test_pairs(experiment, scores, task, order, draws, progress, threads)
     p_values = {(test.better, test.worse): test.p for test in tests}
     ranks = rank_clusters([str(m) for m in order], p_values, experiment.level)
@@ -163,20 +156,6 @@ def _difference_interval(
     return low, high
 
 
-def _resample(
-    experiment: Experiment, scores: View, by: Statistic, progress: Progress, threads: int
-) -> Floats:
-    """Return metrics x resamples of the statistic; threads share the metrics."""
-    settings = experiment.over, experiment.resamples, experiment.seed
-    if threads == 1:
-        return scores.resample_statistic(by, *settings, progress)
-
-    def work(metric: Any, progress: Progress) -> Floats:
-        return scores.select_metric(metric).resample_statistic(by, *settings, progress)
-
-    return np.concatenate(map_jobs(work, [*scores.metrics], threads, progress, "resampling"))
-
-
 def _test_pairs(
     experiment: Experiment,
     scores: View,
@@ -185,27 +164,26 @@ def _test_pairs(
     draws: Draws,
     progress: Progress,
     threads: int,
-) -> tuple[list[MetricTest], dict[tuple[str, str], Exchanged]]:
+) -> tuple[list[MetricTest], dict[tuple[str, str], Permutation]]:
     """PERM-BOTH between all pairs, better against worse; none if the statistic has no test."""
     if not experiment.trials or not scores.tests(task.by):
         return [], {}
     pairs = list(combinations(order, 2))
     human, metrics, at = scores.exchanged(task.by)
 
-    def work(pair: tuple[Any, Any], progress: Progress) -> tuple[Permutation, Floats]:
-        differences: list[Floats] = []
-        settings = task.by, at, experiment.trials, experiment.seed, progress, differences.append
+    def test_pair(pair: tuple[Any, Any], progress: Progress) -> Permutation:
         better, worse = (metrics[m] for m in pair)
-        return perm_both(human, better, worse, *settings), differences[0]
+        settings = task.by, at, experiment.trials, experiment.seed
+        return perm_both(human, better, worse, *settings, progress)
 
-    results = map_jobs(work, pairs, threads, progress, "comparing metrics")
-    corrected = CORRECTIONS[experiment.correction]([test.p for test, _ in results])
+    results = map_jobs(test_pair, pairs, threads, progress, "comparing metrics")
+    corrected = CORRECTIONS[experiment.correction]([test.p for test in results])
     tests, exchanges = [], {}
-    for pair, (test, differences), p in zip(pairs, results, corrected, strict=True):
+    for pair, test, p in zip(pairs, results, corrected.tolist(), strict=True):
         better, worse = map(str, pair)
         ends = _difference_interval(draws, better, worse, test.delta)
-        tests.append(MetricTest(*task.names, better, worse, test.delta, float(p), *ends))
-        exchanges[better, worse] = Exchanged(test.delta, differences)
+        tests.append(MetricTest(*task.names, better, worse, test.delta, p, *ends))
+        exchanges[better, worse] = test
     return tests, exchanges
 
 
@@ -234,8 +212,7 @@ class Leader(NamedTuple):
     dimension: str
     level: str
     statistic: str
-    rows: tuple[MetaRow, ...]
-    """Those whose agreement is defined; at least one."""
+    rows: tuple[MetaRow, ...]  # those whose agreement is defined; at least one
 
     @property
     def best(self) -> MetaRow:

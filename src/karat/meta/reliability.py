@@ -35,17 +35,15 @@ from karat.meta.scores import (
 )
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.results import Result
+from karat.results import SignedResult
 from karat.scoring import metrics_for_set
 from karat.settings import check_seed
 from karat.stats.correlation import STATISTICS, statistic
 from karat.stats.paired_tests import wilcoxon
 from karat.stats.resampling import SEED, central
 
-LENGTHS = tuple(range(1, 26))
-"""Segments in a pseudo-document, as in the paper."""
-ENOUGH_DOCUMENTS = 4
-"""Documents of each system that a length must leave, where none is asked for."""
+LENGTHS = tuple(range(1, 26))  # segments in a pseudo-document, as in the paper
+ENOUGH_DOCUMENTS = 4  # documents of each system that a length must leave, where none is asked for
 COMBINATIONS = 20
 """Combinations of references that are tried; the paper has 6 at most and tries them all."""
 LISTED = 100_000
@@ -57,20 +55,15 @@ class ReliabilityRow(NamedTuple):
 
     dimension: str
     statistic: str
-    references: int | None
-    """References of every segment; None if that varies."""
+    references: int | None  # references of every segment; None if that varies
     metric: str
-    length: int
-    """Segments in a document."""
-    documents: int
-    """Documents of each system in one shuffle."""
+    length: int  # segments in a document
+    documents: int  # documents of each system in one shuffle
     value: float
     """The mean over the shuffles, and combinations of references, in which it is defined."""
     low: float
-    high: float
-    """The middle 95% of these: how much it depends on shuffling and references."""
-    undefined: int
-    """Shuffles in which it is undefined."""
+    high: float  # the middle 95% of these: how much it depends on shuffling and references
+    undefined: int  # shuffles in which it is undefined
 
 
 class CurveTest(NamedTuple):
@@ -83,10 +76,8 @@ class CurveTest(NamedTuple):
     second: str
     second_references: int | None
     lengths: int
-    better: int
-    """Lengths at which the first agrees more."""
-    delta: float
-    """The mean difference, first minus second."""
+    better: int  # lengths at which the first agrees more
+    delta: float  # the mean difference, first minus second
     p: float
 
 
@@ -136,19 +127,17 @@ class ReliabilitySettings:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReliabilityCurves(Result):
+class ReliabilityCurves(SignedResult):
     """The agreement of metrics by the length of pseudo-documents, and tests between the curves."""
 
     asked_settings: ReliabilitySettings
     rows: tuple[ReliabilityRow, ...]
-    values: tuple[Floats, ...]
-    """The values of all shuffles and combinations, beside each row."""
+    values: tuple[Floats, ...]  # the values of all shuffles and combinations, beside each row
     shuffles: Mapping[int | None, Ints]
     """By the number of references: the shuffle that each value is from."""
     tests: tuple[CurveTest, ...]
     signatures: Mapping[str, str]
-    remarks: tuple[str, ...] = ()
-    """Sentences on the references, the metrics and the set."""
+    remarks: tuple[str, ...] = ()  # sentences on the references, the metrics and the set
 
     @property
     def name(self) -> str:
@@ -164,11 +153,6 @@ class ReliabilityCurves(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences on how documents were made, and on what the numbers say."""
         return (*_method_notes(self.asked_settings, len(self.tests)), *self.remarks)
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics and of the data, a line each."""
-        return "\n".join(self.signatures.values())
 
 
 def reliability(
@@ -277,8 +261,7 @@ def _check_lengths(settings: ReliabilitySettings, most: int) -> None:
             raise InputError(f"pseudo-documents of {length} segments: expected 1 to {most:,}")
 
 
-_Places = tuple[int, ...] | None
-"""Places of references, from 0; None for all that a set has."""
+_Places = tuple[int, ...] | None  # places of references, from 0; None for all that a set has
 
 
 def _choose_references(

@@ -21,8 +21,7 @@ from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metric
 Ints = NDArray[np.intp]
 
 
-SYSTEM_SCORES = ("judged", "all")
-"""The outputs that a system's metric score can be of."""
+SYSTEM_SCORES = ("judged", "all")  # the outputs that a system's metric score can be of
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +30,10 @@ class ScoredSet:
 
     evalset: EvalSet
     rows: Mapping[Metric, Floats]
-    present: Flags
-    """True for cells with an output."""
+    present: Flags  # True for cells with an output
     threads: int | None = None
     """Processors that scored it, for what is scored again: documents of joined texts."""
-    system_scores: str = "judged"
-    """The outputs that a system's metric score is of: judged or all."""
+    system_scores: str = "judged"  # the outputs that a system's metric score is of: judged or all
 
     def signature(self, metric: Metric) -> str:
         """The metric's signature on this set."""

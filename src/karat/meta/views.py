@@ -8,8 +8,8 @@ segments' scores. Metric scores of systems are of their judged outputs, or of al
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -29,14 +29,16 @@ from karat.meta.agreement import (
 )
 from karat.meta.documents import score_joined
 from karat.meta.scores import ScoredSet
-from karat.metrics.base import Metric
-from karat.progress import Progress
+from karat.progress import Progress, silent
 from karat.registry import Registry, call, expect_type, make_check
-from karat.stats.correlation import Statistic, defined, why_undefined
+from karat.stats.correlation import OfSegments, Statistic, defined, why_undefined
 from karat.stats.soft_pairwise import ScoreSums
 
-OF_SYSTEMS = ("system", "system-mean")
-"""The levels whose points are systems."""
+OF_SYSTEMS = ("system", "system-mean")  # the levels whose points are systems
+
+
+Rescore = Callable[[Sequence[Any], Floats], Iterable[Floats]]
+"""Metrics, and how often each segment was drawn (draws x segments) -> draws x systems of each."""
 
 
 class SegmentScores(NamedTuple):
@@ -45,8 +47,7 @@ class SegmentScores(NamedTuple):
     human: Floats
     metrics: Mapping[Any, Floats]
     """Segment scores, systems x segments; or, of corpus scores, statistics with their columns."""
-    corpus: bool = False
-    """True if a system's score is that of its segments together, not their mean."""
+    corpus: bool = False  # a system's score is that of its segments together, not their mean
 
     def score(self, metric: Any) -> ScoreSums | None:
         """Return the function that scores sums of statistics, for corpus scores."""
@@ -62,10 +63,12 @@ class View:
 
     human: Floats
     metrics: Mapping[Any, Floats]
-    at: str
-    """A level of matrices: how they are correlated."""
+    at: str  # a level of matrices: how they are correlated
     segment_scores: SegmentScores | None = None
     """Human and metric scores of the segments behind the points, if points are systems."""
+    judged: Floats | None = None
+    """Human scores, systems x segments, where systems are scored again in each resample."""
+    rescore: Rescore | None = None
 
     def agreement(self, metric: Any, by: Statistic) -> Agreement:
         """Return the statistic of one metric."""
@@ -86,13 +89,6 @@ class View:
         h, m = defined(*(arranged(x[None], self.at)[0] for x in pair))
         return None if why_undefined(h, m) else by.p_value(h, m)
 
-    def select_metric(self, metric: Any) -> View:
-        """Return the view of one of its metrics."""
-        segments = self.segment_scores and self.segment_scores._replace(
-            metrics={metric: self.segment_scores.metrics[metric]}
-        )
-        return replace(self, metrics={metric: self.metrics[metric]}, segment_scores=segments)
-
     def tests(self, by: Statistic) -> bool:
         """Return True if metrics can be compared by exchanging their scores.
 
@@ -108,30 +104,50 @@ class View:
         segments = self._require_segment_scores(by)
         return segments.human, segments.metrics, "system"
 
-    def resample_statistic(
-        self, by: Statistic, over: str, n: int, seed: int, progress: Progress
+    def resample(
+        self,
+        by: Statistic,
+        over: str,
+        n: int,
+        seed: int,
+        progress: Progress = silent,
+        metrics: Sequence[Any] = (),
     ) -> Floats:
-        """Return the statistic of all metrics in each resample: metrics x resamples."""
-        if by.of_segments is None:
-            return self.resample(by, over, n, seed, progress)
-        segment_scores = self._require_segment_scores(by)
-        human, metrics = segment_scores.human, segment_scores.metrics
-        statistics = np.empty((len(metrics), n))
-        done = 0
-        # Segments alone: a system that is drawn twice would always be as good as itself.
-        for _, segments in drawn_places(human.shape, "segments", n, seed):
-            for places in segments:
-                for k, (metric, values) in enumerate(metrics.items()):
-                    parts = human[:, places], values[:, places], segment_scores.score(metric)
-                    statistics[k, done] = by.of_segments(*parts)
-                done += 1
-                progress(done, n, "resampling")
-        return statistics
+        """Return metrics x resamples: the statistic of metrics, by default all of them."""
+        names = metrics or [*self.metrics]
+        if by.of_segments is not None:
+            return self._resample_segments(by, by.of_segments, names, n, seed, progress)
+        if self.judged is None or self.rescore is None:
+            scores = [self.metrics[m] for m in names]
+            return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
+        batches = [np.empty((len(names), 0))]
+        for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
+            counts = _kernel.tally(segments, self.judged.shape[1])
+            h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
+            scores = [np.take_along_axis(m, systems, axis=1) for m in self.rescore(names, counts)]
+            batches.append(np.stack([by.of_resamples(h, m, systems) for m in scores]))
+        return np.concatenate(batches, axis=1)
 
-    def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        """Return a statistic of points in each resample: metrics x resamples."""
-        scores = list(self.metrics.values())
-        return bootstrap(self.human, scores, by, self.at, over, n, seed, progress)
+    def _resample_segments(
+        self,
+        by: Statistic,
+        value: OfSegments,
+        metrics: Sequence[Any],
+        n: int,
+        seed: int,
+        progress: Progress,
+    ) -> Floats:
+        """Segments alone are drawn: a system drawn twice would always be as good as itself."""
+        segment_scores = self._require_segment_scores(by)
+        functions = [(segment_scores.metrics[m], segment_scores.score(m)) for m in metrics]
+        values = np.empty((len(metrics), n))
+        draws = drawn_places(segment_scores.human.shape, "segments", n, seed)
+        for i, places in enumerate(places for _, segments in draws for places in segments):
+            human = segment_scores.human[:, places]
+            for k, (scores, score) in enumerate(functions):
+                values[k, i] = value(human, scores[:, places], score)
+            progress(i + 1, n, "resampling")
+        return values
 
     def _require_segment_scores(self, by: Statistic) -> SegmentScores:
         if self.segment_scores is None:
@@ -139,37 +155,16 @@ class View:
         return self.segment_scores
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SystemsView(View):
-    """Systems whose scores are made anew for the segments of each resample."""
-
-    judged: Floats
-    """Human scores, systems x segments."""
-    score: Callable[[Any, Floats], Floats]
-    """A metric, and how often each segment was drawn (draws x segments) -> draws x systems."""
-
-    def resample(self, by: Statistic, over: str, n: int, seed: int, progress: Progress) -> Floats:
-        """Return the agreement over systems in each resample: metrics x resamples."""
-        parts: list[list[Floats]] = [[] for _ in self.metrics]
-        for systems, segments in drawn_places(self.judged.shape, over, n, seed, progress):
-            counts = _kernel.tally(segments, self.judged.shape[1])
-            h = np.take_along_axis(drawn_means(self.judged, counts), systems, axis=1)
-            for part, metric in zip(parts, self.metrics, strict=True):
-                m = np.take_along_axis(self.score(metric, counts), systems, axis=1)
-                part.append(by.of_resamples(h, m, systems))
-        return np.stack([np.concatenate(part) for part in parts])
-
-
-def _systems_view(
+def systems_view(
     human: Floats,
-    metrics: Iterable[Any],
-    score: Callable[[Any, Floats], Floats],
-    segments: SegmentScores,
+    metrics: Sequence[Any],
+    rescore: Rescore,
+    segments: SegmentScores | None = None,
 ) -> View:
-    """Return one point a system: its mean human score, and what `score` gives it."""
+    """Return one point a system: its mean human score, and what `rescore` gives it."""
     everything = np.ones((1, human.shape[1]))
-    points = drawn_means(human, everything).T, {m: score(m, everything).T for m in metrics}
-    return SystemsView(*points, "segment", segments, judged=human, score=score)
+    scores = {m: s.T for m, s in zip(metrics, rescore(metrics, everything), strict=True)}
+    return View(drawn_means(human, everything).T, scores, "segment", segments, human, rescore)
 
 
 def _only_systems(by: Statistic) -> str:
@@ -213,30 +208,27 @@ def mean_view(human: Floats, metrics: Mapping[Any, Floats], system_scores: str) 
         shared(human, scores)  # refuses other shapes
     if system_scores == "judged":
         return matrix_view(human, metrics, "system")
-    return _systems_view(
-        human,
-        metrics,
-        lambda m, counts: drawn_means(metrics[m], counts),
-        SegmentScores(human, metrics),
-    )
+
+    def rescore(names: Sequence[Any], counts: Floats) -> list[Floats]:
+        return [drawn_means(metrics[m], counts) for m in names]
+
+    return systems_view(human, [*metrics], rescore, SegmentScores(human, metrics))
 
 
 def _of_systems(scored: ScoredSet, human: Floats) -> View:
     """One point a system: its corpus score, its mean human score."""
     counted = scored.counted(human)
     rows = {m: scored.known_rows(m) for m in scored.metrics}
-    segments = SegmentScores(human, rows, corpus=True)
 
-    def score(metric: Metric, counts: Floats) -> Floats:
-        return scored.corpus(metric, counts, counted)
+    def rescore(metrics: Sequence[Any], counts: Floats) -> list[Floats]:
+        return [scored.corpus(metric, counts, counted) for metric in metrics]
 
-    return _systems_view(human, scored.metrics, score, segments)
+    return systems_view(human, scored.metrics, rescore, SegmentScores(human, rows, corpus=True))
 
 
 def _of_system_means(scored: ScoredSet, human: Floats) -> View:
     """One point a system: the means of its segments' scores."""
-    metrics = {m.of_segments(): scored.segments(m) for m in scored.metrics}
-    return mean_view(human, metrics, scored.system_scores)
+    return mean_view(human, _segment_scores(scored), scored.system_scores)
 
 
 def _of_documents(scored: ScoredSet, human: Floats) -> View:
@@ -255,11 +247,15 @@ def _of_joined_documents(scored: ScoredSet, human: Floats) -> View:
     return matrix_view(document_means(human, groups), metrics, "segment")
 
 
+def _segment_scores(scored: ScoredSet) -> dict[Any, Floats]:
+    return {m.of_segments(): scored.segments(m) for m in scored.metrics}
+
+
 def _of_segments(at: str, meaning: str) -> Callable[[ScoredSet, Floats], View]:
     """Return the view of segment scores at a level of matrices, documented by its meaning."""
 
     def view(scored: ScoredSet, human: Floats) -> View:
-        return matrix_view(human, {m.of_segments(): scored.segments(m) for m in scored.metrics}, at)
+        return matrix_view(human, _segment_scores(scored), at)
 
     view.__doc__ = meaning
     return view

@@ -342,7 +342,7 @@ class ExternalScores(Metric):
         return to_text(self._full_digest()) if name == "digest" else super()._full(name)
 
 
-def given(
+def external_scores(
     name: str,
     scores: Mapping[str, object] | Sequence[float | None],
     *,

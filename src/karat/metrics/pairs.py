@@ -7,7 +7,7 @@ and so on; `starts` says where each segment's pairs begin.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -299,6 +299,15 @@ class Counter(Protocol):
         """One row per segment of a batch of candidates and their references."""
 
 
+def largest_orders(metrics: Iterable[Counter]) -> dict[Recipe, int]:
+    """Return the longest n-grams that any of the metrics matches, by recipe."""
+    orders: dict[Recipe, int] = {}
+    for metric in metrics:
+        for recipe, order in metric.overlaps():
+            orders[recipe] = max(order, orders.get(recipe, 0))
+    return orders
+
+
 CounterT = TypeVar("CounterT", bound=Counter)
 
 SEGMENTS_PER_BATCH = 4096
@@ -324,10 +333,7 @@ class Counting(Generic[CounterT, ReducedT]):
     ) -> None:
         self._metrics, self._reduce = metrics, reduce
         self.stop, self._local = stop or Stop(), threading.local()
-        self._orders: dict[Recipe, int] = {}
-        for metric in metrics:
-            for recipe, order in metric.overlaps():
-                self._orders[recipe] = max(order, self._orders.get(recipe, 0))
+        self._orders = largest_orders(metrics)
 
     def __call__(
         self,

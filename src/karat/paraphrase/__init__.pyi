@@ -13,10 +13,6 @@ from karat.paraphrase.generate.paraphraser import GeneratedParaphrases as Genera
 from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases
 from karat.paraphrase.pem.evaluation import ParaphraseEvaluation as ParaphraseEvaluation
 from karat.paraphrase.pem.evaluation import evaluate_paraphrases as evaluate_paraphrases
-from karat.paraphrase.pem.explanation import PairExplanation as PairExplanation
-from karat.paraphrase.pem.explanation import ParaphraseExplanations as ParaphraseExplanations
-from karat.paraphrase.pem.explanation import explain_pair as explain_pair
-from karat.paraphrase.pem.explanation import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.features import PivotSettings as PivotSettings
 from karat.paraphrase.pem.features import f1 as f1
 from karat.paraphrase.pem.features import pivot_statistics as pivot_statistics
@@ -27,9 +23,13 @@ from karat.paraphrase.pem.judged_pairs import judged_rows as judged_rows
 from karat.paraphrase.pem.metrics import PEMMetric as PEMMetric
 from karat.paraphrase.pem.metrics import PivotF1 as PivotF1
 from karat.paraphrase.pem.model import PEM as PEM
+from karat.paraphrase.pem.scoring import PairExplanation as PairExplanation
+from karat.paraphrase.pem.scoring import ParaphraseExplanations as ParaphraseExplanations
 from karat.paraphrase.pem.scoring import ParaphraseScores as ParaphraseScores
+from karat.paraphrase.pem.scoring import explain_pair as explain_pair
+from karat.paraphrase.pem.scoring import explain_paraphrases as explain_paraphrases
 from karat.paraphrase.pem.scoring import score_paraphrases as score_paraphrases
-from karat.paraphrase.pem.stages import Pivot as Pivot
+from karat.paraphrase.pem.training import Pivot as Pivot
 from karat.paraphrase.pem.training import train_pem as train_pem
 from karat.paraphrase.table.moses import read_moses as read_moses
 from karat.paraphrase.table.moses import write_moses as write_moses

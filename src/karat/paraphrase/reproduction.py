@@ -35,8 +35,7 @@ from karat.paraphrase.pem.features import (
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM, as_pem
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.phrase_pairs import PhraseCounts
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.reproduction.papers import ReproductionRequest

@@ -15,8 +15,7 @@ from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.parallel_text import read_parallel
 from karat.paraphrase.pem.judged_pairs import SEED, JudgedPairs, add_controls
 from karat.paraphrase.pem.metrics import open_table
-from karat.paraphrase.pem.stages import Pivot
-from karat.paraphrase.pem.training import train_pem
+from karat.paraphrase.pem.training import Pivot, train_pem
 from karat.paraphrase.table.moses import read_moses, write_moses
 from karat.paraphrase.table.phrase_table import PIVOT, describe_recipe
 from karat.paraphrase.table.training import train_pivot

@@ -2,13 +2,11 @@ from karat.realize.evaluation import RealizerEvaluation as RealizerEvaluation
 from karat.realize.evaluation import evaluate_realizer as evaluate_realizer
 from karat.realize.explanation import RealizedTree as RealizedTree
 from karat.realize.explanation import SupertagList as SupertagList
-from karat.realize.explanation import explain_content_words as explain_content_words
 from karat.realize.explanation import explain_demo as explain_demo
 from karat.realize.explanation import explain_tree as explain_tree
 from karat.realize.explanation import list_supertags as list_supertags
 from karat.realize.fergus import Fergus as Fergus
 from karat.realize.generation import RealizedSentences as RealizedSentences
-from karat.realize.generation import generate_sentences as generate_sentences
 from karat.realize.generation import realize_trees as realize_trees
 from karat.realize.input_trees import InputTrees as InputTrees
 from karat.realize.input_trees import Realizer as Realizer

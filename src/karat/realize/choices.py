@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ from karat.realize.completer import Choice
 from karat.realize.completion import RealizedContent, Slot
 from karat.realize.content import filling_text
 from karat.realize.forms import FormSource
+from karat.realize.inflection import OrderedForms
 from karat.realize.inflector import (
     Candidates,
     FormParts,
     Inflector,
-    Nodes,
     choose_forms,
     neighbour_rows,
     pair_features,
@@ -72,31 +72,25 @@ class CompletionExplained(NamedTuple):
 
 def explain_completion(realized: RealizedContent, words: list[str]) -> CompletionExplained:
     """Explain what was inserted into the only tree, whose content words are given."""
-    rows = [row for choice in realized.choices for row in _rows(choice, words, realized)]
+    rows: list[SlotFilling] = []
+    for choice in realized.choices:
+        if any(filling and p >= MIN_SHOWN_PROBABILITY for filling, p in choice.fillings):
+            rows += _slot_fillings(choice, words[choice.node], realized)
     optional, orders = tuple(_optional_words(realized)), tuple(realized.orders[0])
     return CompletionExplained(tuple(rows), realized.inserted.trees, orders, optional)
 
 
-def _rows(choice: Choice, words: list[str], realized: RealizedContent) -> list[SlotFilling]:
-    """Return the ways to fill a slot, unless it is all but sure to be empty."""
-    if not any(filling and chance >= MIN_SHOWN_PROBABILITY for filling, chance in choice.fillings):
-        return []
+def _slot_fillings(choice: Choice, word: str, realized: RealizedContent) -> Iterator[SlotFilling]:
+    """Yield the likeliest ways to fill a slot of a word, and the chosen one."""
     chosen = filling_text(realized.fillings[choice.slot][choice.node])
-    ranked = sorted(choice.fillings, key=lambda candidate: -candidate[1])
-    ranked_texts = [(filling_text(candidate), candidate, chance) for candidate, chance in ranked]
     scores = realized.scores.get((choice.slot, choice.node), {})
-    best = max(scores.values(), key=lambda candidate: candidate.total, default=None)
-    return [
-        SlotFilling(words[choice.node], choice.slot, text, chance, text == chosen)._replace(
-            **scores[candidate].minus(best)._asdict() if best and candidate in scores else {}
-        )
-        for n, (text, candidate, chance) in enumerate(ranked_texts)
-        if n < MAX_SHOWN_FILLINGS or text == chosen
-    ]
-
-
-Ways = Mapping[Slot, Mapping[str, float]]
-"""Texts of the fillings of each slot, with their probabilities."""
+    best = max(scores.values(), key=lambda score: score.total, default=None)
+    ranked = sorted(choice.fillings, key=lambda candidate: -candidate[1])
+    for n, (filling, probability) in enumerate(ranked):
+        text = filling_text(filling)
+        if n < MAX_SHOWN_FILLINGS or text == chosen:
+            parts = scores[filling].minus(best) if best and filling in scores else ()
+            yield SlotFilling(word, choice.slot, text, probability, text == chosen, *parts)
 
 
 def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
@@ -104,43 +98,34 @@ def _optional_words(realized: RealizedContent) -> Iterator[OptionalWord]:
     probabilities = {
         (c.slot, c.node): {filling_text(f): p for f, p in c.fillings} for c in realized.choices
     }
+
+    def likely(slot: Slot, chosen: str) -> tuple[tuple[str, float], ...]:
+        others = probabilities.get(slot, {}).items()
+        return tuple((t, p) for t, p in others if t != chosen and p >= MIN_SHOWN_PROBABILITY)
+
+    def empty_slots(word: int) -> Iterator[OptionalWord]:
+        for slot in empty.get(word, ()):
+            if alternatives := likely(slot, ""):
+                yield OptionalWord("", probabilities[slot].get(""), alternatives)
+
     empty = _empty_slots(realized)
-    yield from _empty_slot_words(empty.get(-1, ()), probabilities)
+    yield from empty_slots(-1)
     tree, places = realized.inserted.trees, realized.inserted.places
     by_slot = groupby(
         realized.orders[0][0].nodes, lambda n: place.slot if (place := places[n]) else n
     )
-    for slot, nodes in ((slot, list(nodes)) for slot, nodes in by_slot):
+    for slot, nodes in by_slot:
         if not isinstance(slot, tuple):
             yield OptionalWord(tree.words[slot])
-            yield from _empty_slot_words(empty.get(int(tree.places[slot]), ()), probabilities)
-        else:
-            yield _filled_slot([tree.words[n] for n in nodes], slot, realized, probabilities)
-
-
-def _filled_slot(
-    words: list[str], slot: Slot, realized: RealizedContent, probabilities: Ways
-) -> OptionalWord:
-    """Return words of a slot; others are told if these are all that it has."""
-    filling = realized.fillings[slot[0]][slot[1]]
-    chosen, texts = filling_text(filling), probabilities.get(slot, {})
-    is_complete = len(words) == sum(map(len, filling))
-    alternatives = _likely(texts, chosen) if is_complete else ()
-    return OptionalWord(" ".join(words), texts.get(chosen), alternatives)
-
-
-def _likely(probabilities: Mapping[str, float], chosen: str) -> tuple[tuple[str, float], ...]:
-    return tuple(
-        (text, p)
-        for text, p in probabilities.items()
-        if text != chosen and p >= MIN_SHOWN_PROBABILITY
-    )
-
-
-def _empty_slot_words(slots: Iterable[Slot], probabilities: Ways) -> Iterator[OptionalWord]:
-    for slot in slots:
-        if alternatives := _likely(probabilities.get(slot, {}), ""):
-            yield OptionalWord("", probabilities[slot].get(""), alternatives)
+            yield from empty_slots(int(tree.places[slot]))
+            continue
+        words = [tree.words[node] for node in nodes]
+        filling = realized.fillings[slot[0]][slot[1]]
+        chosen = filling_text(filling)
+        is_complete = len(words) == sum(map(len, filling))  # else the slot's words stand apart
+        alternatives = likely(slot, chosen) if is_complete else ()
+        probability = probabilities.get(slot, {}).get(chosen)
+        yield OptionalWord(" ".join(words), probability, alternatives)
 
 
 def _empty_slots(realized: RealizedContent) -> dict[int, list[Slot]]:
@@ -176,8 +161,15 @@ class WordForm(NamedTuple):
     after: float
 
 
-def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordForm]:
-    """Return the forms that the words of one sentence, in a given order, might have."""
+def explain_forms(ordered: OrderedForms) -> list[WordForm]:
+    """Return the forms that the words of the first sentence might have.
+
+        P(form | neighbours) = exp(counts + tree + before + after) / Σ over the forms of the word
+
+    as the second pass of the inflector was trained; the neighbours are those of the sentence.
+    """
+    inflector, nodes = ordered.inflection.inflector, ordered.nodes
+    order = ordered.order[: int(ordered.starts[1])]
     candidates = inflector.candidates(nodes, order, np.array([0, len(order)]))
     choices = candidates.choices
     tree = tree_scores(inflector.by_neighbours, nodes, order, candidates)
@@ -186,22 +178,20 @@ def explain_forms(inflector: Inflector, nodes: Nodes, order: Ints) -> list[WordF
     probabilities = choices.probabilities(np.sum(score_parts, axis=0))
     word_forms: list[WordForm] = []
     for place, node in enumerate(order.tolist()):
-        cell = nodes.cells[node]
         source = inflector.source(nodes, node)
         first, end = choices.offsets[place : place + 2].tolist()
         for row in sorted(range(first, end), key=lambda row: -probabilities[row]):
-            form, is_chosen = candidates.forms[row], bool(row == chosen[place])
-            description = (
-                place + 1,
-                cell.lemma,
-                form,
-                float(probabilities[row]),
-                is_chosen,
-                describe_source(source),
-            )
+            form = candidates.forms[row]
             word_forms.append(
                 WordForm(
-                    *description, source.forms[form], *(float(part[row]) for part in score_parts)
+                    place + 1,
+                    nodes.cells[node].lemma,
+                    form,
+                    float(probabilities[row]),
+                    bool(row == chosen[place]),
+                    describe_source(source),
+                    source.forms[form],
+                    *(float(part[row]) for part in score_parts),
                 )
             )
     return word_forms
@@ -212,11 +202,8 @@ def _neighbour_scores(
 ) -> tuple[Floats, Floats]:
     """Return the scores of all forms with the chosen neighbours before and after them."""
     before, after = neighbour_rows(candidates, chosen)
-    forms, items, rows = (
-        FormParts.of(candidates.forms),
-        candidates.choices.items,
-        np.arange(len(candidates.forms)),
-    )
+    forms, rows = FormParts.of(candidates.forms), np.arange(len(candidates.forms))
+    items = candidates.choices.items
     model, several = inflector.by_neighbours, (np.diff(candidates.choices.offsets) > 1)[items]
     left = model.scores(pair_features(forms, before[items], rows, rows), len(rows))
     right = model.scores(pair_features(forms, rows, after[items], rows), len(rows))
@@ -225,20 +212,13 @@ def _neighbour_scores(
 
 def describe_source(source: FormSource) -> str:
     """Return where forms come from, for people."""
-    if source.origin == "seen":
-        return "seen with these tags and features"
-    if source.origin == "similar":
-        return f"seen with {source.detail}"
-    if source.origin == "lemma":
-        return "no rule: lemma unchanged"
-    if source.origin == "inserted":
-        return "inserted as it is"
-    end = source.detail
-    is_whole_lemma = end.startswith("^")
-    return (
-        f"rule for {end[1:]}"
-        if is_whole_lemma
-        else f"rule for -{end}"
-        if end
-        else "rule for all lemmas"
-    )
+    ending = source.detail
+    rule = ending[1:] if ending.startswith("^") else f"-{ending}" if ending else "all lemmas"
+    descriptions = {
+        "seen": "seen with these tags and features",
+        "similar": f"seen with {source.detail}",
+        "lemma": "no rule: lemma unchanged",
+        "inserted": "inserted as it is",
+        "rule": f"rule for {rule}",
+    }
+    return descriptions[source.origin]

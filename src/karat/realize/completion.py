@@ -1,26 +1,34 @@
-"""Completion: function words and punctuation that a tree of content words leaves out."""
+"""Completion: function words and punctuation that a tree of content words leaves out.
+
+Slots are filled by their classifiers (`completer`), and the trees ordered with the widest likely
+filling of every slot, which tells where words would stand. Then the words around a slot decide what
+fills it (`rescore`), and the trees are ordered again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise, permutations
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from itertools import islice, pairwise, permutations, product
+from typing import TYPE_CHECKING, NamedTuple
 
 from karat.arithmetic import log
 from karat.arrays import Floats, Ints, np
 from karat.lm.model import LanguageModel
-from karat.realize.completer import Choice, ClassModel, CompletedTrees, Completer
+from karat.realize.completer import Choice, ClassModel, Completer
 from karat.realize.content import SLOTS, ContentTrees, Filling, Item, base_relation
-from karat.realize.input_trees import SPACE, SPACES, InputTrees, Orders, Realizer, unordered_trees
+from karat.realize.input_trees import SPACE, SPACES, InputTrees, Orders, unordered_trees
 from karat.realize.treebank import Treebank
 
 if TYPE_CHECKING:
-    from karat.lm.model import LanguageModel
-
+    from karat.realize.fergus import Fergus
+    from karat.realize.inflection import OrderedForms
+    from karat.realize.ordering import OrderingModel
 
 Slot = tuple[str, int]
 """A slot and the content word that has it."""
+Fillings = Mapping[str, Sequence[Filling]]
+"""Slot -> what each content word has in it."""
 
 
 class InsertionPlace(NamedTuple):
@@ -59,7 +67,7 @@ class InsertedTrees:
     sources: Ints
 
 
-def insert_fillings(trees: ContentTrees, fillings: Mapping[str, list[Filling]]) -> InsertedTrees:
+def insert_fillings(trees: ContentTrees, fillings: Fillings) -> InsertedTrees:
     """Return the trees with the words of their slots as daughters of the words that have them.
 
     They may be longer than an input may be.
@@ -90,45 +98,27 @@ def to_treebank(trees: ContentTrees, treebank: Treebank) -> Treebank:
     return Treebank.of_rows(trees.name, rows, [node.head for node in nodes], offsets, trees.ids)
 
 
-def _all_nodes(
-    trees: ContentTrees, fillings: Mapping[str, list[Filling]]
-) -> tuple[list[InsertionNode], list[int]]:
-    """Return the words of all trees, and where each tree begins."""
+def _all_nodes(trees: ContentTrees, fillings: Fillings) -> tuple[list[InsertionNode], list[int]]:
+    """Return the words of all trees, content words first, and where each tree begins."""
     nodes: list[InsertionNode] = []
-    offsets = [0]
+    offsets, heads, places = [0], trees.heads.tolist(), trees.places.tolist()
     for start, end in pairwise(trees.offsets.tolist()):
-        nodes += _tree(trees, fillings, start, end)
-        offsets.append(len(nodes))
-    return nodes, offsets
-
-
-def _tree(
-    trees: ContentTrees, fillings: Mapping[str, list[Filling]], start: int, end: int
-) -> list[InsertionNode]:
-    """Return one tree's content words, then all that is in their slots."""
-    heads = [int(head) - start + 1 if head >= 0 else 0 for head in trees.heads[start:end]]
-    nodes = [
-        InsertionNode(
-            trees.words[j], trees.tags[j], trees.relations[j], head, None, int(trees.places[j])
-        )
-        for j, head in enumerate(heads, start)
-    ]
-    for slot in SLOTS:
         for j in range(start, end):
+            head = heads[j] - start + 1 if heads[j] >= 0 else 0
+            labels = trees.words[j], trees.tags[j], trees.relations[j]
+            nodes.append(InsertionNode(*labels, head, None, places[j]))
+        for slot, j in product(SLOTS, range(start, end)):
             for item, words in enumerate(fillings[slot][j]):
                 # What the input has in a slot is not changed.
                 sources = trees.sources[slot][j][item] if trees.sources[slot][j] else ()
-                nodes += _item(words, (slot, j), item, (j - start + 1, len(nodes) + 1), sources)
-    return nodes
-
-
-def _item(
-    words: Item, slot: Slot, item: int, heads: tuple[int, int], sources: tuple[int, ...]
-) -> Iterator[InsertionNode]:
-    """Yield the words of an item in a slot; `heads` are those of its first word and of others."""
-    for part, word in enumerate(words):
-        place, source = InsertionPlace(slot, item, part), sources[part] if sources else -1
-        yield InsertionNode(word.word, word.tag, word.relation, heads[part > 0], place, source)
+                head, first = j - start + 1, len(nodes) - offsets[-1] + 1
+                for part, (word, relation, tag) in enumerate(words):
+                    place = InsertionPlace((slot, j), item, part)
+                    source = sources[part] if sources else -1
+                    part_head = first if part else head
+                    nodes.append(InsertionNode(word, tag, relation, part_head, place, source))
+        offsets.append(len(nodes))
+    return nodes, offsets
 
 
 MIN_WIDE_PROBABILITY = 0.08
@@ -152,16 +142,11 @@ class Candidate(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word in a sentence, and its place in a slot: the item and the word of it."""
+    """A word in a sentence, and its place in a slot; None for content words."""
 
     word: str
     tag: str
-    slot: Slot | None
-    item: int
-    part: int
-
-
-Sentence = list[Token]
+    place: InsertionPlace | None
 
 
 def widest_filling(choice: Choice) -> Filling:
@@ -178,57 +163,34 @@ def widest_filling(choice: Choice) -> Filling:
 
 
 def list_candidates(choice: Choice, wide: Filling) -> list[Candidate]:
-    """Return the ways to fill a slot in the places of its widest filling."""
-    probable = [
-        pair for pair in choice.fillings if pair[1] >= MIN_PROBABILITY or pair[0] == choice.best
-    ]
+    """Return the ways to fill a slot in the places of its widest filling.
+
+    A filling that has no more words of each relation than the widest can be shown in their places;
+    one comma of two can stand in either place.
+    """
     return [
         Candidate(filling, chance, placement)
-        for filling, chance in probable
+        for filling, chance in choice.fillings
+        if chance >= MIN_PROBABILITY or filling == choice.best
         for placement in _placements(filling, wide)
     ]
 
 
 def _placements(filling: Filling, wide: Filling) -> list[Shown]:
     """Return the ways to show a filling in the places of a wider one."""
-    fitting = (
-        positions
-        for positions in islice(permutations(range(len(wide)), len(filling)), MAX_PERMUTATIONS)
-        if all(_is_alike(item, wide[k]) for item, k in zip(filling, positions, strict=True))
+
+    def fits(item: Item, place: Item) -> bool:
+        first, other = item[0].relation, place[0].relation
+        return len(item) == len(place) and base_relation(first) == base_relation(other)
+
+    orders = islice(permutations(range(len(wide)), len(filling)), MAX_PERMUTATIONS)
+    items = (
+        dict(zip(order, filling, strict=True))
+        for order in orders
+        if all(fits(item, wide[k]) for item, k in zip(filling, order, strict=True))
     )
-    places = (dict(zip(positions, filling, strict=True)) for positions in fitting)
-    placements = (tuple(placement.get(k) for k in range(len(wide))) for placement in places)
+    placements = (tuple(shown.get(k) for k in range(len(wide))) for shown in items)
     return list(islice(dict.fromkeys(placements), MAX_PLACEMENTS))
-
-
-def _is_alike(a: Item, b: Item) -> bool:
-    return len(a) == len(b) and base_relation(a[0].relation) == base_relation(b[0].relation)
-
-
-def ordered_tokens(inserted: InsertedTrees, orders: Orders) -> Iterator[Sentence]:
-    """Yield the words of every tree in its best order."""
-    trees = inserted.trees
-    for start, (best, *_) in zip(trees.offsets[:-1].tolist(), orders, strict=True):
-        tokens = []
-        for j in (start + node for node in best.nodes):
-            place = inserted.places[j]
-            slot, item, part = (place.slot, place.item, place.part) if place else (None, 0, 0)
-            word = SPACES.sub(SPACE, trees.words[j])
-            tokens.append(Token(word, trees.tags[j], slot, item, part))
-        yield tokens
-
-
-def open_slots(
-    sentence: Sentence, choices: Mapping[Slot, Choice], wide: Mapping[str, Sequence[Filling]]
-) -> dict[Slot, list[Candidate]]:
-    """Return the slots of a sentence that can be filled in several ways, with these."""
-    slots = dict.fromkeys(token.slot for token in sentence if token.slot in choices)
-    candidates = {s: list_candidates(choices[s], wide[s[0]][s[1]]) for s in slots if s is not None}
-    return {
-        slot: slot_candidates
-        for slot, slot_candidates in candidates.items()
-        if len(slot_candidates) > 1
-    }
 
 
 LN_10 = 2.302585092994046
@@ -282,13 +244,6 @@ class FillingScore(NamedTuple):
         return FillingScore(*(a - b for a, b in zip(self, other, strict=True)))
 
 
-class RescoredFillings(NamedTuple):
-    """The best filling of every slot, and the scores of all that were tried there."""
-
-    best: dict[Slot, Filling]
-    scores: dict[Slot, dict[Filling, FillingScore]]
-
-
 class InsertionDecision:
     """A sentence with slots to decide: their candidates, and the number of the one that is best.
 
@@ -297,19 +252,17 @@ class InsertionDecision:
 
     def __init__(
         self,
-        sentence: Sentence,
+        sentence: list[Token],
         slots: Mapping[Slot, list[Candidate]],
         choices: Mapping[Slot, Choice],
     ) -> None:
         self.sentence, self.slots = sentence, slots
-        self.best = {
-            slot: _index_of(candidates, choices[slot].best) for slot, candidates in slots.items()
-        }
+        self.best: dict[Slot, int] = {}
+        for slot, candidates in slots.items():
+            fillings = [candidate.filling for candidate in candidates]
+            best = choices[slot].best
+            self.best[slot] = fillings.index(best) if best in fillings else 0
         self.scores: dict[Slot, list[FillingScore]] = {}
-        self.places: dict[Slot, list[int]] = {slot: [] for slot in slots}
-        for at, token in enumerate(sentence):
-            if token.slot in self.places:
-                self.places[token.slot].append(at)
 
     def texts(self, classes: ClassModel) -> tuple[list[str], list[str]]:
         """Return the sentence with every candidate of every slot, as words and as classes."""
@@ -336,65 +289,77 @@ class InsertionDecision:
         classes: ClassModel,
     ) -> None:
         """Put a candidate into its places; empty strings where it has nothing."""
-        for at in self.places[slot]:
-            token = self.sentence[at]
-            item = candidate.placement[token.item]
+        for at, (_, _, place) in enumerate(self.sentence):
+            if place is None or place.slot != slot:
+                continue
             words[at] = tokens[at] = ""
-            if item is not None:
-                word = item[token.part]
+            if (item := candidate.placement[place.item]) is not None:
+                word = item[place.part]
                 words[at] = SPACES.sub(SPACE, word.word)
                 tokens[at] = classes.token(word.word, word.tag)
 
-    def decide(self, scores: Sequence[FillingScore]) -> None:
+    def decide(self, scores: Iterator[FillingScore]) -> None:
         """Take the best candidate of every slot; `scores` has one for each, in their order."""
-        start = 0
         for slot, candidates in self.slots.items():
-            slot_scores = self.scores[slot] = list(scores[start : start + len(candidates)])
+            slot_scores = self.scores[slot] = list(islice(scores, len(candidates)))
             self.best[slot] = max(range(len(candidates)), key=lambda n: slot_scores[n].total)
-            start += len(candidates)
 
     def scored(self, slot: Slot) -> dict[Filling, FillingScore]:
         """Return the score of every filling of a slot where it stands best."""
         best_scores: dict[Filling, FillingScore] = {}
         for candidate, score in zip(self.slots[slot], self.scores[slot], strict=True):
-            if (
-                candidate.filling not in best_scores
-                or score.total > best_scores[candidate.filling].total
-            ):
+            best = best_scores.setdefault(candidate.filling, score)
+            if score.total > best.total:
                 best_scores[candidate.filling] = score
         return best_scores
-
-
-def _index_of(candidates: list[Candidate], filling: Filling) -> int:
-    return next((n for n, candidate in enumerate(candidates) if candidate.filling == filling), 0)
 
 
 def rescore(
     inserted: InsertedTrees,
     orders: Orders,
     choices: Sequence[Choice],
-    wide: Mapping[str, Sequence[Filling]],
+    wide: Fillings,
     model: LanguageModel,
     classes: ClassModel,
     weights: Mapping[str, RescoringWeights],
-) -> RescoredFillings:
-    """Return what fits best into the slots of trees that have their widest likely fillings."""
+) -> tuple[dict[Slot, Filling], dict[Slot, dict[Filling, FillingScore]]]:
+    """Return what fits best into every slot, and the scores of all that were tried there.
+
+        best = argmax over fillings of
+            log P(filling) + a · log p(sentence) + b · log p(classes) + c · words of the filling
+
+    p(sentence) is that of the orderer's language model, p(classes) of the class model. Every slot
+    has its own weights a, b and c. All slots are decided with what the others had before; then once
+    more with what they have now. So `a` becomes `an`, and prepositions follow the noun that stands
+    beside them. The trees have their widest likely fillings: a filling is shown in the places of
+    the widest, without ordering the sentence again.
+    """
     choice_of_slot = {(choice.slot, choice.node): choice for choice in choices}
-    decisions = [
-        InsertionDecision(sentence, slots, choice_of_slot)
-        for sentence in ordered_tokens(inserted, orders)
-        if (slots := open_slots(sentence, choice_of_slot, wide))
-    ]
-    for _ in range(ROUNDS):
+    decisions: list[InsertionDecision] = []
+    trees = inserted.trees
+    for start, (best, *_) in zip(trees.offsets[:-1].tolist(), orders, strict=True):
+        sentence = [
+            Token(SPACES.sub(SPACE, trees.words[j]), trees.tags[j], inserted.places[j])
+            for j in (start + node for node in best.nodes)
+        ]
+        slots = dict.fromkeys(token.place.slot for token in sentence if token.place)
+        candidates = {
+            slot: list_candidates(choice_of_slot[slot], wide[slot[0]][slot[1]])
+            for slot in slots
+            if slot in choice_of_slot
+        }
+        several = {slot: listed for slot, listed in candidates.items() if len(listed) > 1}
+        if several:
+            decisions.append(InsertionDecision(sentence, several, choice_of_slot))
+    for _ in range(ROUNDS if decisions else 0):
         _decide(decisions, model, classes, weights)
-    best = {
+    fillings = {
         slot: candidates[decision.best[slot]].filling
         for decision in decisions
         for slot, candidates in decision.slots.items()
     }
-    return RescoredFillings(
-        best, {slot: decision.scored(slot) for decision in decisions for slot in decision.slots}
-    )
+    scores = {slot: decision.scored(slot) for decision in decisions for slot in decision.slots}
+    return fillings, scores
 
 
 def _decide(
@@ -404,8 +369,6 @@ def _decide(
     weights: Mapping[str, RescoringWeights],
 ) -> None:
     """Decide all slots once, each with what the others have."""
-    if not decisions:
-        return
     texts = [decision.texts(classes) for decision in decisions]
     lm_scores = _logs(model, [text for decision_texts, _ in texts for text in decision_texts])
     class_scores = _logs(
@@ -417,19 +380,15 @@ def _decide(
         for slot, candidates in decision.slots.items()
         for candidate in candidates
     ]
-    log_probabilities = log(np.array([candidate.chance for _, candidate in weighted_candidates]))
+    log_p = log(np.array([candidate.chance for _, candidate in weighted_candidates]))
     a, b, c = np.array([of_slot for of_slot, _ in weighted_candidates]).T
     n_words = np.array([sum(map(len, candidate.filling)) for _, candidate in weighted_candidates])
-    score_parts = log_probabilities, a * lm_scores, b * class_scores, c * n_words
-    rows = np.stack(
-        [*score_parts, score_parts[0] + score_parts[1] + score_parts[2] + score_parts[3]], axis=1
-    ).tolist()
-    scores = [FillingScore(*row) for row in rows]
-    start = 0
+    by_words, by_classes, bonus = a * lm_scores, b * class_scores, c * n_words
+    total = log_p + by_words + by_classes + bonus
+    rows = np.stack([log_p, by_words, by_classes, bonus, total], axis=1).tolist()
+    scores = (FillingScore(*row) for row in rows)
     for decision in decisions:
-        n = sum(map(len, decision.slots.values()))
-        decision.decide(scores[start : start + n])
-        start += n
+        decision.decide(scores)
 
 
 def _logs(model: LanguageModel, texts: Sequence[str]) -> Floats:
@@ -437,21 +396,11 @@ def _logs(model: LanguageModel, texts: Sequence[str]) -> Floats:
     return LN_10 * model.score(texts, threads=1)
 
 
-Fillings = Mapping[str, list[Filling]]
-
-
-class ContentOrderer(Realizer, Protocol):
-    """A realizer that can order completed trees: FERGUS or the ordering model."""
-
-    @property
-    def language_model(self) -> LanguageModel:
-        """The language model that helps to decide what fills a slot."""
-
-
 @dataclass(frozen=True, eq=False)
 class RealizedContent:
-    """Trees with the words that were inserted, their best orders, and what is in every slot."""
+    """Content words with the words that were inserted, and the best orders of every tree."""
 
+    content: ContentTrees
     inserted: InsertedTrees
     orders: Orders
     fillings: Fillings
@@ -461,11 +410,33 @@ class RealizedContent:
     wide_orders: Orders
     scores: Mapping[Slot, Mapping[Filling, FillingScore]]
     """Slots that were decided by more than their classifier: scores of what was tried."""
+    forms: OrderedForms | None = None
+    """Forms of all orders, if the input has lemmas."""
+
+    def texts(self, *, detokenise: bool = False) -> list[str]:
+        """Return the sentences of all orders of all trees."""
+        if self.forms is not None:
+            return self.forms.texts(detokenise=detokenise)
+        return self.inserted.trees.sentences(self.orders)
+
+    def final_fillings(self) -> Fillings:
+        """Return what is in every slot, in the forms of the best order."""
+        if self.forms is None:
+            return self.fillings
+        filled = {slot: list(column) for slot, column in self.fillings.items()}
+        for node, place in enumerate(self.inserted.places):
+            if place is not None:
+                slot, j = place.slot
+                items = [list(item) for item in filled[slot][j]]
+                word = items[place.item][place.part]
+                items[place.item][place.part] = word._replace(word=self.forms.best[node])
+                filled[slot][j] = tuple(map(tuple, items))
+        return filled
 
 
 def realize_content(
     completer: Completer,
-    orderer: ContentOrderer,
+    orderer: Fergus | OrderingModel,
     content: ContentTrees,
     slots: Sequence[str],
     k: int = 1,
@@ -474,30 +445,24 @@ def realize_content(
 
     Features and candidates of all trees are held at once: give it blocks of trees.
     """
-    completed_trees = completer.complete(content, slots)
-    fillings = _replace_fillings(
-        completed_trees,
-        {(choice.slot, choice.node): widest_filling(choice) for choice in completed_trees.choices},
-    )
-    wide = insert_fillings(completed_trees.trees, fillings)
+    completed = completer.complete(content, slots)
+    widest = {(c.slot, c.node): widest_filling(c) for c in completed.choices}
+    fillings = _replace_fillings(completed.fillings, widest)
+    wide = insert_fillings(completed.trees, fillings)
     wide_orders = orderer.realize(wide.trees)
     models = orderer.language_model, completer.classes, WEIGHTS[completer.inputs]
-    rescoring = rescore(wide, wide_orders, completed_trees.choices, fillings, *models)
-    fillings = _replace_fillings(completed_trees, rescoring.best, fillings)
-    inserted = insert_fillings(completed_trees.trees, fillings)
+    best, scores = rescore(wide, wide_orders, completed.choices, fillings, *models)
+    fillings = _replace_fillings(fillings, best)
+    inserted = insert_fillings(completed.trees, fillings)
     orders = orderer.realize(inserted.trees, k)
     return RealizedContent(
-        inserted, orders, fillings, completed_trees.choices, wide, wide_orders, rescoring.scores
+        content, inserted, orders, fillings, completed.choices, wide, wide_orders, scores
     )
 
 
-def _replace_fillings(
-    completed_trees: CompletedTrees,
-    replacements: Mapping[tuple[str, int], Filling],
-    fillings: Fillings | None = None,
-) -> Fillings:
+def _replace_fillings(fillings: Fillings, replacements: Mapping[Slot, Filling]) -> Fillings:
     """Return fillings with others in some slots."""
-    filled = {slot: list(column) for slot, column in (fillings or completed_trees.fillings).items()}
+    filled = {slot: list(column) for slot, column in fillings.items()}
     for (slot, j), filling in replacements.items():
         filled[slot][j] = filling
     return filled

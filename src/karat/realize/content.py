@@ -78,7 +78,7 @@ def can_end_sentence(word: str) -> bool:
     return plain and not is_comma(word)
 
 
-def check_completion_classes(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
+def completed_slots(complete: Sequence[str], keep: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the slots of some classes but for those to keep, in the order they are filled."""
     complete, keep = to_names("complete", complete), to_names("keep", keep)
     for parameter, names, allowed in (("complete", complete, CLASSES), ("keep", keep, SLOTS)):
@@ -87,21 +87,18 @@ def check_completion_classes(complete: Sequence[str], keep: Sequence[str] = ()) 
                 raise InputError(
                     f"{parameter}={quoted(name)}: expected some of {', '.join(allowed)}"
                 )
+    class_of = {slot: name for name, slots in CLASSES.items() for slot in slots}
     for slot in keep if complete else ():
-        if _class_of(slot) not in complete:
-            advice = f"it is for --complete {_class_of(slot)}: leave it out, or give both"
+        if class_of[slot] not in complete:
+            advice = f"it is for --complete {class_of[slot]}: leave it out, or give both"
             raise InputError(f"keep={quoted(slot)}: nothing is inserted there, as {advice}")
-    return tuple(slot for slot in SLOTS if slot not in keep and _class_of(slot) in complete)
+    return tuple(slot for slot in SLOTS if slot not in keep and class_of[slot] in complete)
 
 
 def name_classes(slots: Sequence[str]) -> str:
     """Return what is in some slots, as people call it."""
     names = (name for name, class_slots in CLASSES.items() if {*class_slots} & {*slots})
     return " and ".join(names).replace("-", " ")
-
-
-def _class_of(slot: str) -> str:
-    return next(name for name, slots in CLASSES.items() if slot in slots)
 
 
 def filling_text(filling: Sequence[Item]) -> str:

@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat import __version__
 from karat.api import compare
 from karat.arrays import np
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
-from karat.realize.completion import to_treebank
-from karat.realize.content import (
-    SLOTS,
-    ContentTrees,
-    Filling,
-    check_completion_classes,
-    content_trees,
-)
-from karat.realize.generation import ContentRealizer, ContentSentences, check_completion
+from karat.realize.completion import Fillings, RealizedContent, to_treebank
+from karat.realize.content import CLASSES, ContentTrees, Filling, completed_slots, content_trees
+from karat.realize.generation import ContentRealizer, slots_to_complete
 from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
     SPACE,
@@ -40,13 +34,7 @@ from karat.realize.input_trees import (
     input_trees,
     with_lemmas,
 )
-from karat.realize.model import (
-    BOTH,
-    INPUT_PHRASES,
-    RealizerModel,
-    RealizerResult,
-    fingerprints,
-)
+from karat.realize.model import BOTH, INPUT_PHRASES, RealizerModel, RealizerResult
 from karat.realize.orthography import plain
 from karat.realize.treebank import Treebank, split_into_blocks
 from karat.stats.significance import UNDECIDED
@@ -77,29 +65,25 @@ class SlotScores(NamedTuple):
 
 
 def slot_scores(
-    inputs: str,
-    complete: str,
-    slots: Sequence[str],
-    gold: Mapping[str, list[Filling]],
-    inserted: Mapping[str, list[Filling]],
+    inputs: str, complete: str, slots: Sequence[str], gold: Fillings, inserted: Fillings
 ) -> list[SlotScores]:
-    """Compare what is in the slots of nodes with what the treebank has there."""
-    return [_scores(inputs, complete, slot, gold[slot], inserted[slot]) for slot in slots]
+    """Compare what is in the slots of nodes with what the treebank has there.
 
+    A word is right if the treebank has it in the same slot of the same content word.
+    """
 
-def _scores(
-    inputs: str, complete: str, slot: str, gold: list[Filling], inserted: list[Filling]
-) -> SlotScores:
-    pairs = [(_words(a), _words(b)) for a, b in zip(gold, inserted, strict=True) if a and b]
-    n_right = sum((a & b).total() for a, b in pairs)
-    n_gold, n_inserted = sum(map(len, gold)), sum(map(len, inserted))
-    precision, recall = n_right / max(n_inserted, 1), n_right / max(n_gold, 1)
-    f = 2 * n_right / max(n_inserted + n_gold, 1)
-    return SlotScores(inputs, complete, slot, precision, recall, f, n_gold)
+    def words(filling: Filling) -> Counter[str]:
+        return Counter(" ".join(word.word for word in item) for item in filling)
 
-
-def _words(filling: Filling) -> Counter[str]:
-    return Counter(" ".join(word.word for word in item) for item in filling)
+    rows = []
+    for slot in slots:
+        pairs = zip(gold[slot], inserted[slot], strict=True)
+        n_right = sum((words(a) & words(b)).total() for a, b in pairs if a and b)
+        n_gold, n_inserted = sum(map(len, gold[slot])), sum(map(len, inserted[slot]))
+        precision, recall = n_right / max(n_inserted, 1), n_right / max(n_gold, 1)
+        f = 2 * n_right / max(n_inserted + n_gold, 1)
+        rows.append(SlotScores(inputs, complete, slot, precision, recall, f, n_gold))
+    return rows
 
 
 METRICS = {
@@ -260,20 +244,22 @@ def evaluate_realizer(
     check_type("model", model, RealizerModel)
     check_type("treebank", treebank, Treebank)
     kinds = _kinds(model, inputs, realizer)
-    if kinds != ("words",):
-        check_labels(treebank, _labelled(kinds))
+    if kinds != ("words",):  # "all" and "lemmas" need tags, too
+        needed = next((kind for kind in ("all", "lemmas") if kind in kinds), "relations")
+        check_labels(treebank, needed)
     words = [kind for kind in kinds if kind in BOTH]
     outputs = _realize_words(model, treebank, words, realizer, progress)
     slots: list[SlotScores] = []
     for kind in kinds:
         if kind == "lemmas":
             outputs += realize_lemmas(model.lemma_realizer(), treebank, progress=progress)
-        if model.completes(kind) and model.orders_content(realizer):
-            options: dict[str, Any] = {"realizer": realizer, "progress": progress}
-            completed, slot_rows = evaluate_completion(model, treebank, kind, **options)
+        if model.completes(kind) and model.realizers("all", realizer):
+            completed, slot_rows = evaluate_completion(
+                model, treebank, kind, realizer=realizer, progress=progress
+            )
             outputs, slots = outputs + completed, slots + slot_rows
     rows = [output.scores() for output in outputs]
-    n_seen = int(np.isin(fingerprints(input_trees(treebank)), model.seen_sentences).sum())
+    n_seen = model.count_seen(input_trees(treebank))
     training = TrainingOverlap(len(treebank), n_seen, n_seen / max(len(treebank), 1))
     signatures = {key: metric(name).signature() for key, name in METRICS.items()}
     data = f"model={model.digest},treebank={treebank.digest}"
@@ -281,10 +267,7 @@ def evaluate_realizer(
     return RealizerEvaluation(
         name=treebank.name,
         rows=tuple(rows),
-        settings={
-            "inputs": inputs,
-            **({"realizer": realizer} if realizer else {}),
-        },
+        settings={"inputs": inputs, **({"realizer": realizer} if realizer else {})},
         notes=(training.note, *_notes(model, inputs, kinds, realizer)),
         signature="\n".join(signatures.values()),
         training=training,
@@ -301,7 +284,7 @@ def _notes(
     if "lemmas" in kinds:
         yield OTHER_DATA
     candidates = KINDS if inputs == EVERY else kinds
-    if any(map(model.completes, candidates)) and not model.orders_content(realizer):
+    if any(map(model.completes, candidates)) and not model.realizers("all", realizer):
         yield NOT_COMPLETED
     lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
     if realizer is None and len(lacking) == 1:  # two: the model has no ordering model, by choice
@@ -338,24 +321,20 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
     for name in names:
         check_inputs(name, (*KINDS, EVERY))
     if EVERY in names:
-        lemmas = () if model.inflection is None or realizer == "fergus" else ("lemmas",)
-        can_complete = model.completes("relations") and model.orders_content(realizer)
-        relations = ("relations",) if can_complete else ()
-        words = tuple(kind for kind in BOTH if model.realizers(kind, realizer))
-        if not (words or lemmas):
+        kinds = [kind for kind in BOTH if model.realizers(kind, realizer)]
+        if model.completes("relations") and model.realizers("all", realizer):
+            kinds.append("relations")
+        if model.inflection is not None and realizer != "fergus":
+            kinds.append("lemmas")
+        if not {*kinds} - {"relations"}:
             model.best(BOTH[0], realizer)  # raises: the model lacks the realizer
-        return (*words, *relations, *lemmas)
+        return tuple(kinds)
     for name in names:
         if name == "relations":
-            check_completion(model, name, SLOTS, realizer)
+            slots_to_complete(model, name, tuple(CLASSES), realizer=realizer)
         else:
             model.best(name, realizer)
     return tuple(kind for kind in KINDS if kind in names)
-
-
-def _labelled(kinds: Sequence[str]) -> str:
-    """Return the kind that says which labels all of them need."""
-    return "all" if "all" in kinds else "lemmas" if "lemmas" in kinds else "relations"
 
 
 def evaluate_completion(
@@ -369,61 +348,44 @@ def evaluate_completion(
     """Take function words, punctuation or both out of trees, and insert them again."""
     references = input_trees(treebank).without_spaces()
     bank = with_lemmas(treebank) if inputs == "lemmas" else treebank
-    outputs, slots = [], []
+    outputs, rows = [], []
     for name, classes in REMOVED_CLASSES.items():
-        content_realizer = ContentRealizer(
-            model, inputs, check_completion_classes(classes), realizer
-        )
-        refilled = _Refilled(content_realizer)
+        slots = completed_slots(classes)
+        content_realizer = ContentRealizer(model, inputs, slots, realizer)
+        texts: list[str] = []
+        is_right: list[bool] = []  # of the forms of given lemmas
+        gold, inserted = ({slot: list[Filling]() for slot in slots} for _ in range(2))
+        seconds = 0.0
         for first, block in split_into_blocks(bank):
             progress(first, len(bank), f"completing, {name}")
-            refilled.add(block)
-        output = refilled.texts, references, refilled.seconds, refilled.forms()
+            content = content_trees(block, content_realizer.completer.final)
+            stripped = content.without(slots)
+            lemmas = to_treebank(stripped, block) if inputs == "lemmas" else None
+            begin = time.process_time()
+            if lemmas is None:
+                realized = content_realizer.complete(stripped)
+            else:
+                realized = content_realizer.realize(lemmas)
+            seconds += time.process_time() - begin
+            fillings = realized.final_fillings()
+            if lemmas is None or realized.forms is None:
+                trees = realized.inserted.trees.without_spaces()
+                texts += trees.sentences([orders[:1] for orders in realized.orders])
+            else:
+                forms = realized.forms
+                texts += forms.sentences([SPACES.sub(SPACE, form) for form in forms.forms])
+                sources = enumerate(realized.inserted.sources.tolist())
+                is_right += [forms.best[n] == lemmas.words[j] for n, j in sources if j >= 0]
+                fillings = _fillings_of_content(realized, stripped, lemmas)
+            for slot in slots:
+                right = content.fillings[slot]
+                gold[slot] += right if lemmas is None else map(_plain_filling, right)
+                inserted[slot] += fillings[slot]
+        forms_share = sum(is_right) / len(is_right) if is_right else None
+        output = texts, references, seconds, forms_share
         outputs.append(RealizerOutput(f"completion: {name}", f"{inputs}, content words", *output))
-        slots += slot_scores(inputs, name, content_realizer.slots, refilled.gold, refilled.found)
-    return outputs, slots
-
-
-class _Refilled:
-    """Words put back into trees, and those that were taken out of them."""
-
-    def __init__(self, realizer: ContentRealizer) -> None:
-        self._realizer = realizer
-        self.texts: list[str] = []
-        self.gold: dict[str, list[Filling]] = {slot: [] for slot in SLOTS}
-        self.found: dict[str, list[Filling]] = {slot: [] for slot in SLOTS}
-        self.seconds = 0.0
-        self._right: list[bool] = []
-
-    def add(self, bank: Treebank) -> None:
-        """Add some sentences."""
-        realizer = self._realizer
-        gold = content_trees(bank, realizer.completer.final)
-        stripped = gold.without(realizer.slots)
-        lemmas = to_treebank(stripped, bank) if realizer.inputs == "lemmas" else None
-        begin = time.process_time()
-        if lemmas is None:
-            realized = ContentSentences(stripped, realizer.complete(stripped))
-        else:
-            realized = realizer.realize(lemmas)
-        self.seconds += time.process_time() - begin
-        self.texts += _lowercase_sentences(realized)
-        self._right += [] if lemmas is None else _right_forms(realized, lemmas)
-        fillings = (
-            realized.fillings()
-            if lemmas is None
-            else _fillings_of_content(realized, stripped, lemmas)
-        )
-        for slot in SLOTS:
-            gold_fillings = gold.fillings[slot]
-            self.gold[slot] += (
-                gold_fillings if lemmas is None else map(_plain_filling, gold_fillings)
-            )
-            self.found[slot] += fillings[slot]
-
-    def forms(self) -> float | None:
-        """Return the share of given lemmas whose form is right; None if words were given."""
-        return sum(self._right) / len(self._right) if self._right else None
+        rows += slot_scores(inputs, name, slots, gold, inserted)
+    return outputs, rows
 
 
 def _plain_filling(filling: Filling) -> Filling:
@@ -431,18 +393,9 @@ def _plain_filling(filling: Filling) -> Filling:
     return tuple(tuple(word._replace(word=plain(word.word)) for word in item) for item in filling)
 
 
-def _lowercase_sentences(realized: ContentSentences) -> list[str]:
-    """Return the best sentence of every tree without capitals, spaces in words replaced."""
-    if realized.lemmas is not None:
-        forms = [SPACES.sub(SPACE, form) for form in realized.lemmas.forms.forms]
-        return realized.lemmas.forms.sentences(forms)
-    trees = realized.realized.inserted.trees.without_spaces()
-    return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.realized.orders)]
-
-
 def _fillings_of_content(
-    realized: ContentSentences, stripped: ContentTrees, lemmas: Treebank
-) -> dict[str, list[Filling]]:
+    realized: RealizedContent, stripped: ContentTrees, lemmas: Treebank
+) -> Fillings:
     """Return what is in the slots of content words, which were given as lemmas.
 
     A content word of the treebank may be a function word of a tree that has lost its daughters:
@@ -454,17 +407,8 @@ def _fillings_of_content(
     nodes = [number.get(place) for place in places]
     return {
         slot: [() if node is None else column[node] for node in nodes]
-        for slot, column in realized.fillings().items()
+        for slot, column in realized.final_fillings().items()
     }
-
-
-def _right_forms(realized: ContentSentences, lemmas: Treebank) -> list[bool]:
-    """Return whether the form of each given lemma is that of the treebank."""
-    if realized.lemmas is None:
-        return []
-    sources = enumerate(realized.realized.inserted.sources.tolist())
-    best = realized.lemmas.best
-    return [best[node] == lemmas.words[j] for node, j in sources if j >= 0]
 
 
 def _realize_words(
@@ -474,17 +418,12 @@ def _realize_words(
     realizer: str | None,
     progress: Progress,
 ) -> list[RealizerOutput]:
-    """Return the sentences of the realizers that are given forms."""
+    """Return the sentences of the realizers that are given forms; baselines see words alone."""
     outputs: list[RealizerOutput] = []
     for kind in kinds:
-        trees = input_trees(treebank, kind)
         baselines = {output.model for output in outputs if output.model.startswith("LR")}
-        chosen = [  # baselines see words alone
-            candidate
-            for candidate in model.realizers(kind, realizer)
-            if candidate.name not in baselines
-        ]
-        outputs += realize_each(chosen, trees, progress=progress)
+        realizers = [r for r in model.realizers(kind, realizer) if r.name not in baselines]
+        outputs += realize_each(realizers, input_trees(treebank, kind), progress=progress)
     return outputs
 
 
@@ -499,24 +438,24 @@ def realize_lemmas(
     trees, references = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
     starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
     gold_forms = [bank.words[j].lower() for j in (starts + trees.places).tolist()]
-    realizer.forms(trees.choose([0]), realizer.realize(trees.choose([0])))  # see `realize_each`
+    first = trees.choose([0])
+    realizer.inflection.forms(first, realizer.realize(first))  # see `realize_each`
     begin = time.process_time()
     orders = realizer.realize(trees, 1, progress=progress)
-    final = realizer.forms(trees, orders)
-    realizer.inflection.capitalise(final)
+    final = realizer.inflection.forms(trees, orders)
+    final.texts()
     seconds = time.process_time() - begin
-    nodes, outputs = final.nodes.tolist(), []
-    by_tree = realizer.inflected(trees).words
-    for name, forms in (
-        ("lemmas unchanged", [trees.words[j] for j in nodes]),
-        ("forms by tree", [by_tree[j] for j in nodes]),
-        ("forms in context", final.forms),
-    ):
-        share = sum(form == gold_forms[j] for form, j in zip(forms, nodes, strict=True)) / len(
-            nodes
-        )
-        texts = [SPACES.sub(SPACE, form) for form in forms]
-        output = final.sentences(texts), references, seconds, share
+    nodes, by_tree = final.order.tolist(), realizer.inflected(trees).words
+    forms_by_name = {
+        "lemmas unchanged": [trees.words[j] for j in nodes],
+        "forms by tree": [by_tree[j] for j in nodes],
+        "forms in context": final.forms,
+    }
+    outputs = []
+    for name, forms in forms_by_name.items():
+        n_right = sum(form == gold_forms[j] for form, j in zip(forms, nodes, strict=True))
+        texts = final.sentences([SPACES.sub(SPACE, form) for form in forms])
+        output = texts, references, seconds, n_right / len(nodes)
         outputs.append(RealizerOutput(name, "lemmas", *output))
     return outputs
 
@@ -531,8 +470,8 @@ def realize_each(
         begin = time.process_time()
         orders = realizer.realize(trees, 1, progress=progress)
         seconds = time.process_time() - begin
-        sentences = [spaceless.sentence(i, best.nodes) for i, (best, *_) in enumerate(orders)]
-        outputs.append(RealizerOutput(realizer.name, trees.inputs, sentences, spaceless, seconds))
+        texts = spaceless.sentences(orders)
+        outputs.append(RealizerOutput(realizer.name, trees.inputs, texts, spaceless, seconds))
     return outputs
 
 

@@ -7,30 +7,21 @@ to every treelet. Of a grammar: its supertags by frequency.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from karat.arrays import np
 from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
 from karat.realize.completion import RealizedContent
-from karat.realize.content import check_completion_classes, name_classes
+from karat.realize.content import completed_slots, name_classes
 from karat.realize.fergus import Fergus, Supertags
-from karat.realize.generation import (
-    ContentLemmas,
-    ContentRealizer,
-    ContentSentences,
-    check_completion,
-    labels_of_content,
-    labels_of_trees,
-    note_unseen_labels,
-)
+from karat.realize.generation import ContentRealizer, note_unseen_labels, slots_to_complete
 from karat.realize.grammar import Grammar, Supertag, extract_grammar, frame_text, gold_frames
-from karat.realize.inflection import Inflection, LemmaRealizer, OrderedForms, nodes_of
+from karat.realize.inflection import OrderedForms
 from karat.realize.input_trees import (
     InputTrees,
     WordOrder,
@@ -38,6 +29,7 @@ from karat.realize.input_trees import (
     check_labels,
     check_type,
     input_trees,
+    to_inputs,
     to_names,
     with_lemmas,
 )
@@ -54,6 +46,8 @@ IN_FILE = "the file"
 """Model of the sentence that the file has."""
 AS_TEXT = "text (--detokenise)"
 """Model of the sentence that has spaces as text does."""
+MODEL = "completion"
+"""Name of completion in reports."""
 N_DRAWN = 12
 """Number of elementary trees that are drawn."""
 
@@ -185,77 +179,194 @@ class RealizedTree(RealizerResult):
 
 def explain_tree(
     model: RealizerModel,
-    trees: InputTrees,
+    trees: InputTrees | Treebank,
     tree: int,
     k: int = 5,
     *,
+    inputs: str = "words",
     realizer: str | None = None,
+    complete: Sequence[str] = (),
+    keep: Sequence[str] = (),
     unpruned: bool = False,
     progress: Progress = silent,
 ) -> RealizedTree:
-    """Explain how the realisers of a model order one tree.
+    """Explain how the realisers of a model order one tree, and what they insert into it.
 
     Args:
-        model, trees: as `open_realizer` and `read_trees` return them.
+        model: as `open_realizer` returns it.
+        trees: as `read_trees` or `read_input` returns them; only the latter can be completed.
         tree: number of the tree, from 0.
         k: number of supertag assignments, paths and orders.
-        realizer: `fergus` or `ordering`; by default all that the model has for these inputs.
+        realizer: `fergus` or `ordering`; by default all that the model has for these inputs, and
+            with `complete` the one that writes the sentence.
+        inputs, complete, keep: as for `realize_trees`.
         unpruned: add the lattice of all orders, without costs, if the tree is small (Figure 3 of
             the paper).
         progress: function that is called with the progress.
     """
     check_type("model", model, RealizerModel)
-    check_type("trees", trees, InputTrees)
+    check_type("trees", trees, InputTrees, Treebank)
     check_best("k", k)
-    model.best(trees.inputs, realizer)  # an error if there is none for these inputs
+    complete, keep = to_names("complete", complete), to_names("keep", keep)
+    inputs = trees.inputs if isinstance(trees, InputTrees) else inputs
+    slots = slots_to_complete(model, inputs, complete, keep, realizer)
+    if complete and unpruned:
+        raise InputError("--unpruned is for the supertags, which --complete does not use")
+    if complete and slots is None:
+        subject = f"insertion of {name_classes(completed_slots(complete))} is explained from"
+        if inputs == "words":
+            advice = "give --inputs all, relations or lemmas"
+            raise InputError(f"inputs='words': {subject} relations: {advice}")
+        model.completer(inputs)  # raises: the model does not insert words from these inputs
+    if slots is None:
+        model.best(inputs, realizer)  # an error if there is none for these inputs
+        if isinstance(trees, Treebank):
+            trees = input_trees(to_inputs(trees, inputs), inputs)
+    elif isinstance(trees, InputTrees):
+        raise InputError("complete: expected a treebank to complete, as read_input returns it")
+    else:
+        check_labels(trees, inputs)
     check_tree(trees, tree)
+    settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
+    settings |= {"realizer": realizer} if realizer else {}
+    settings |= {"complete": ",".join(complete)} if complete else {}
+    settings |= {"keep": ",".join(keep)} if keep else {}
+    common = {"name": trees.name, "settings": settings, "number": tree + 1}
+    if isinstance(trees, Treebank):
+        single = slice_sentences(trees, tree, tree + 1)
+        if inputs == "lemmas":
+            single = with_lemmas(single)
+        else:
+            check_forms(single)
+        content_realizer = ContentRealizer(model, inputs, slots or (), realizer)
+        return _explain_content(content_realizer, single, k, common, progress)
     single_tree = trees.choose([tree])
-    if trees.inputs == "lemmas":
+    if inputs == "lemmas":
         if unpruned:
             raise InputError("inputs=lemmas: the supertags order words: leave unpruned out")
-        explained = _explain_lemmas(model.lemma_realizer(), single_tree, tree, k, progress)
-        return replace(explained, notes=note_unseen_labels(model, labels_of_trees(single_tree)))
+        return _explain_lemmas(model, single_tree, k, common, progress)
+    return _explain_words(model, single_tree, k, realizer, unpruned, common, progress)
+
+
+def _explain_words(
+    model: RealizerModel,
+    tree: InputTrees,
+    k: int,
+    realizer: str | None,
+    unpruned: bool,
+    common: dict[str, Any],
+    progress: Progress,
+) -> RealizedTree:
+    """Explain the order of one tree of words, by all realizers or the one that is named."""
     fergus = None if realizer == "ordering" else model.fergus
-    ordering = None if realizer == "fergus" else model.ordering.get(trees.inputs)
+    ordering = None if realizer == "fergus" else model.ordering.get(tree.inputs)
     if unpruned and fergus is None:
         lacking = "the model has no supertags" if model.fergus is None else "realizer=ordering"
         raise InputError(f"{lacking}, so no lattice: leave unpruned out")
-    supertags = None
+    supertags, every_order = None, None
     if fergus is not None:
-        full_lattice = _unpruned(fergus, single_tree) if unpruned else None
-        supertags = explain_supertags(fergus, single_tree, k, progress)._replace(
-            unpruned=full_lattice
-        )
-    orders = None if ordering is None else explain_ordering(ordering, single_tree, k, progress)
-    written = [("supertags", supertags.paths[0].sentence)] if supertags else []
-    written += [("ordering model", orders.orders[0].sentence)] if orders else []
+        if unpruned:
+            check_small(tree)
+            best = fergus.chooser.choose_best(tree, 0, 1)[0]
+            every_order = unravel(fergus.chooser, tree, best, fergus.weights.unlimited())
+        supertags = explain_supertags(fergus, tree, k, progress)._replace(unpruned=every_order)
+    orders = None if ordering is None else explain_ordering(ordering, tree, k, progress)
+    sentences = {"supertags": supertags.paths[0].sentence} if supertags else {}
+    sentences |= {"ordering model": orders.orders[0].sentence} if orders else {}
+    reference = tree.sentence(0, tree.reference(0)) if tree.has_word_order else None
+    rows = [
+        RealizerSentence(name, None if reference is None else text == reference, text)
+        for name, text in sentences.items()
+    ]
+    if reference is not None:
+        rows.append(RealizerSentence(IN_FILE, None, reference))
     options = f" --realizer {realizer}" if realizer else ""
-    notes = [f"karat realize generate{options} writes the sentence of the {written[-1][0]}."]
-    notes += filter(None, [model.fallback(trees.inputs, realizer)])
-    if single_tree.has_word_order and model.has_seen(single_tree):
+    notes = [f"karat realize generate{options} writes the sentence of the {[*sentences][-1]}."]
+    notes += model.fallback_notes(tree.inputs, realizer)
+    if tree.has_word_order and model.count_seen(tree):
         notes.append("The model was trained on this sentence.")
-    settings: dict[str, object] = {"inputs": trees.inputs, "tree": tree + 1, "n_best": k}
     return RealizedTree(
-        name=trees.name,
-        rows=_compare_with_file(written, single_tree),
-        settings=settings | ({"realizer": realizer} if realizer else {}),
-        notes=(*notes, *note_unseen_labels(model, labels_of_trees(single_tree))),
-        number=tree + 1,
-        tree=single_tree,
+        **common,
+        rows=tuple(rows),
+        notes=(*notes, *note_unseen_labels(model, tree, tree.inputs)),
+        tree=tree,
         supertags=supertags,
         ordering=orders,
     )
 
 
-def _compare_with_file(
-    written: list[tuple[str, str]], tree: InputTrees
-) -> tuple[RealizerSentence, ...]:
-    """Return the sentences of realizers, and that of the file if its words have an order."""
-    if not tree.has_word_order:
-        return tuple(RealizerSentence(name, None, text) for name, text in written)
-    reference = tree.sentence(0, tree.reference(0))
-    rows = [RealizerSentence(name, text == reference, text) for name, text in written]
-    return (*rows, RealizerSentence(IN_FILE, None, reference))
+def _explain_lemmas(
+    model: RealizerModel, tree: InputTrees, k: int, common: dict[str, Any], progress: Progress
+) -> RealizedTree:
+    """Explain the forms of one tree of lemmas, and their order."""
+    realizer = model.lemma_realizer()
+    ordering = explain_ordering(realizer.ordering, realizer.inflected(tree), k, progress)
+    forms = realizer.inflection.forms(tree, [list(ordering.best)])
+    return RealizedTree(
+        **common,
+        rows=_rows_from_lemmas(realizer.name, forms),
+        notes=note_unseen_labels(model, tree, tree.inputs),
+        tree=replace(tree, words=[forms.best[node] for node in range(len(tree.words))]),
+        supertags=None,
+        ordering=_replace_sentences(ordering, forms),
+        inflection=tuple(explain_forms(forms)),
+    )
+
+
+def _explain_content(
+    realizer: ContentRealizer,
+    treebank: Treebank,
+    k: int,
+    common: dict[str, Any],
+    progress: Progress,
+) -> RealizedTree:
+    """Explain what is inserted into the only tree of a treebank, and how it is ordered then."""
+    model, realized = realizer.model, realizer.realize(treebank, k)
+    tree = realized.inserted.trees
+    supertags, ordering = None, None
+    if model.chosen("all", realizer.realizer) == "fergus":
+        supertags = explain_supertags(model.the_fergus(), tree, k, progress)
+    else:
+        ordering = explain_ordering(model.ordering["all"], tree, k, progress)
+    rows: tuple[RealizerSentence, ...]
+    rows = (RealizerSentence(MODEL, None, realized.texts()[0]),)  # the file has fewer words
+    inflection: list[WordForm] = []
+    if realized.forms is not None:
+        rows = _rows_from_lemmas(MODEL, realized.forms)
+        inflection = explain_forms(realized.forms)
+        ordering = ordering and _replace_sentences(ordering, realized.forms)
+        realized = _with_words(realized, realized.forms.best)
+    fallback = model.fallback_notes("all", realizer.realizer, completed=True)
+    return RealizedTree(
+        **common,
+        rows=rows,
+        notes=(*fallback, *note_unseen_labels(model, treebank, realizer.inputs)),
+        tree=realized.inserted.trees,
+        supertags=supertags,
+        ordering=ordering,
+        completion=explain_completion(realized, realized.content.words),
+        inflection=tuple(inflection),
+    )
+
+
+def _with_words(realized: RealizedContent, forms: Mapping[int, str]) -> RealizedContent:
+    """Return the only tree with the forms of its best order."""
+    inserted, words = realized.inserted, list(realized.content.words)
+    for node, place in enumerate(inserted.places):
+        if place is None:
+            words[inserted.trees.places[node]] = forms[node]
+    trees = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
+    final = realized.final_fillings()
+    fillings = {slot: list(column) for slot, column in realized.fillings.items()}
+    for j, slot, likely in realized.choices:
+        if final[slot][j] in dict(likely):  # else only its form is another
+            fillings[slot][j] = final[slot][j]
+    return replace(
+        realized,
+        content=replace(realized.content, words=words),
+        inserted=replace(inserted, trees=trees),
+        fillings=fillings,
+    )
 
 
 def check_tree(trees: InputTrees | Treebank, tree: int) -> None:
@@ -268,51 +379,19 @@ def check_tree(trees: InputTrees | Treebank, tree: int) -> None:
         )
 
 
-def _explain_lemmas(
-    realizer: LemmaRealizer, single_tree: InputTrees, tree: int, k: int, progress: Progress
-) -> RealizedTree:
-    """Explain the forms of one tree of lemmas, and their order."""
-    ordering = explain_ordering(realizer.ordering, realizer.inflected(single_tree), k, progress)
-    ordered = realizer.forms(single_tree, [list(ordering.best)])
-    best = np.array(ordering.best[0].nodes, dtype=np.int64)
-    forms = explain_forms(realizer.inflection.inflector, nodes_of(single_tree), best)
-    in_order = dict(zip(best.tolist(), ordered.forms, strict=False))
-    return RealizedTree(
-        name=single_tree.name,
-        rows=rows_from_lemmas(realizer.name, realizer.inflection, ordered),
-        settings={"inputs": single_tree.inputs, "tree": tree + 1, "n_best": k},
-        number=tree + 1,
-        tree=replace(single_tree, words=[in_order[node] for node in range(len(in_order))]),
-        supertags=None,
-        ordering=replace_sentences(ordering, ordered),
-        inflection=tuple(forms),
-    )
-
-
-def replace_sentences(ordering: OrderingExplained, ordered: OrderedForms) -> OrderingExplained:
+def _replace_sentences(ordering: OrderingExplained, forms: OrderedForms) -> OrderingExplained:
     """Return orders of the only tree with sentences of the forms that were made for each."""
-    pairs = zip(ordering.orders, ordered.sentences(ordered.forms), strict=True)
+    pairs = zip(ordering.orders, forms.sentences(forms.forms), strict=True)
     orders = tuple(row._replace(sentence=sentence) for row, sentence in pairs)
     return ordering._replace(orders=orders)
 
 
-def rows_from_lemmas(
-    model: str, inflection: Inflection, ordered: OrderedForms
-) -> tuple[RealizerSentence, ...]:
+def _rows_from_lemmas(model: str, forms: OrderedForms) -> tuple[RealizerSentence, ...]:
     """Return the first sentence with its capitals, and as text."""
-    words = inflection.capitalise(ordered)
-    sentence, text = ordered.sentences(words)[0], inflection.texts(ordered, words)[0]
     return (
-        RealizerSentence(model, None, sentence),
-        RealizerSentence(AS_TEXT, None, text),
+        RealizerSentence(model, None, forms.texts()[0]),
+        RealizerSentence(AS_TEXT, None, forms.texts(detokenise=True)[0]),
     )
-
-
-def _unpruned(fergus: Fergus, tree: InputTrees) -> TreeLattice:
-    """Return all orders that the best supertags of the only tree allow."""
-    check_small(tree)
-    best = fergus.chooser.choose_best(tree, 0, 1)[0]
-    return unravel(fergus.chooser, tree, best, fergus.weights.unlimited())
 
 
 def explain_demo(*, progress: Progress = silent) -> RealizedTree:
@@ -445,120 +524,4 @@ def list_supertags(source: FilePath, most: int = 30) -> SupertagList:
         settings={"most": most},
         notes=(note,),
         drawn=tuple(to_draw),
-    )
-
-
-MODEL = "completion"
-"""Name in reports."""
-
-
-def explain_content_words(
-    model: RealizerModel,
-    treebank: Treebank,
-    tree: int,
-    k: int = 5,
-    *,
-    inputs: str = "all",
-    realizer: str | None = None,
-    complete: tuple[str, ...] = ("function-words", "punctuation"),
-    keep: tuple[str, ...] = (),
-    progress: Progress = silent,
-) -> RealizedTree:
-    """Explain what is inserted into one tree of content words, and how it is ordered then.
-
-    Args:
-        model, treebank: as `open_realizer` and `read_input` return them.
-        tree: number of the tree, from 0.
-        k: number of orders.
-        inputs: `all`, `relations` or `lemmas`.
-        realizer, complete, keep: as for `generate_sentences`.
-        progress: function that is called with the progress.
-    """
-    check_type("model", model, RealizerModel)
-    check_type("treebank", treebank, Treebank)
-    check_best("k", k)
-    complete, keep = to_names("complete", complete), to_names("keep", keep)
-    slots = check_completion_classes(complete, keep)
-    _check_completer(model, inputs, slots, realizer)
-    treebank_of_tree = _select_tree(treebank, tree, inputs)
-    realized = ContentRealizer(model, inputs, slots, realizer).realize(treebank_of_tree, k)
-    completed_tree = realized.realized.inserted.trees
-    by_fergus = model.chosen("all", realizer) == "fergus"
-    supertags = (
-        explain_supertags(model.the_fergus(), completed_tree, k, progress) if by_fergus else None
-    )
-    ordering = (
-        None if by_fergus else explain_ordering(model.ordering["all"], completed_tree, k, progress)
-    )
-    rows: tuple[RealizerSentence, ...]
-    rows = (RealizerSentence(MODEL, None, realized.texts()[0]),)  # the file has fewer words
-    forms: list[WordForm] = []
-    if realized.lemmas is not None:
-        rows = rows_from_lemmas(MODEL, realized.lemmas.inflection, realized.lemmas.forms)
-        forms = _forms(realized.lemmas, realized.realized)
-        ordering = ordering and replace_sentences(ordering, realized.lemmas.forms)
-        realized = _with_words(realized, realized.lemmas.best)
-    settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
-    settings |= {"realizer": realizer} if realizer else {}
-    settings |= {"complete": ",".join(complete)} | ({"keep": ",".join(keep)} if keep else {})
-    fallback = filter(None, [model.content_fallback(realizer)])
-    return RealizedTree(
-        name=treebank.name,
-        rows=rows,
-        settings=settings,
-        notes=(*fallback, *note_unseen_labels(model, labels_of_content(treebank_of_tree, inputs))),
-        number=tree + 1,
-        tree=realized.realized.inserted.trees,
-        supertags=supertags,
-        ordering=ordering,
-        completion=explain_completion(realized.realized, realized.content.words),
-        inflection=tuple(forms),
-    )
-
-
-def _check_completer(
-    model: RealizerModel, inputs: str, slots: tuple[str, ...], realizer: str | None
-) -> None:
-    """Refuse inputs from which the model does not insert words."""
-    if inputs == "words":
-        subject = f"insertion of {name_classes(slots)} is explained from relations"
-        raise InputError(f"inputs='words': {subject}: give --inputs all, relations or lemmas")
-    check_completion(model, inputs, slots, realizer)
-
-
-def _select_tree(treebank: Treebank, tree: int, inputs: str) -> Treebank:
-    """Return one tree of a treebank; refuse it if it lacks what the inputs have."""
-    check_labels(treebank, inputs)
-    check_tree(treebank, tree)
-    single = slice_sentences(treebank, tree, tree + 1)
-    if inputs == "lemmas":
-        return with_lemmas(single)
-    check_forms(single)
-    return single
-
-
-def _forms(lemmas: ContentLemmas, realized: RealizedContent) -> list[WordForm]:
-    """Return the forms that the words of the best order might have, inserted words too."""
-    best = np.array(realized.orders[0][0].nodes, dtype=np.int64)
-    return explain_forms(lemmas.inflection.inflector, lemmas.completed.nodes, best)
-
-
-def _with_words(realized: ContentSentences, forms: Mapping[int, str]) -> ContentSentences:
-    """Return the only tree with the forms of its best order."""
-    inserted, words = realized.realized.inserted, list(realized.content.words)
-    for node, place in enumerate(inserted.places):
-        if place is None:
-            words[inserted.trees.places[node]] = forms[node]
-    tree_with_forms = replace(inserted.trees, words=[forms[node] for node in range(len(forms))])
-    fillings, final = dict(realized.realized.fillings), realized.fillings()
-    for j, slot, choice_fillings in realized.realized.choices:
-        if final[slot][j] in (
-            filling for filling, _ in choice_fillings
-        ):  # else only its form is another
-            fillings[slot] = [*fillings[slot][:j], final[slot][j], *fillings[slot][j + 1 :]]
-    content_realized = replace(
-        realized.realized, inserted=replace(inserted, trees=tree_with_forms), fillings=fillings
-    )
-    return replace(
-        realized, content=replace(realized.content, words=words), realized=content_realized
     )

@@ -289,44 +289,41 @@ class Fergus:
         nodes, scores, parts, starts = linearized
         return to_orders(trees, nodes, scores, starts), parts
 
-    def about(self) -> dict[str, Any]:
-        """Return the description of the model in a store."""
-        description = {"grammar": self.chooser.grammar.about(), "weights": asdict(self.weights)}
-        names = [baseline.name for baseline in self.baselines]
-        return description | {"lm": self.lm.about, "left_right": names}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of the model in a store."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stored model: its description and its arrays."""
+        about: dict[str, Any] = {"grammar": self.chooser.grammar.about()}
+        about |= {"weights": asdict(self.weights)}
+        about |= {"lm": self.lm.about, "left_right": [model.name for model in self.baselines]}
         arrays = dict(self.chooser.grammar.arrays)
         arrays |= {"tree_keys": self.chooser.keys, "tree_counts": self.chooser.counts}
         for i, baseline in enumerate(self.baselines):
             arrays |= {f"lr_{i}_keys": baseline.keys, f"lr_{i}_counts": baseline.counts}
-        return arrays | with_prefix("lm_", self.lm.arrays)
+        return about, arrays | with_prefix("lm_", self.lm.arrays)
+
+    @classmethod
+    def stored(cls, store: ModelStore) -> Fergus:
+        """Return the model in a store that has its parts."""
+        grammar = stored_grammar(store)
+        try:
+            keys, counts = store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
+            chooser = TreeChooser(grammar, keys, counts)
+            lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
+            lm.check_finite(store.name)
+            check_fields(store.about, _ABOUT)
+            weights = LpWeights(**store.about["weights"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise damaged(store.name, str(error)) from error
+        baselines = []
+        for i, name in enumerate(store.about["left_right"]):
+            keys = store.array(f"lr_{i}_keys", "uint32")
+            counts = store.array(f"lr_{i}_counts", "int32")
+            if len(keys) != len(counts):
+                raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
+            baselines.append(LeftRight(name, grammar, lm, keys, counts))
+        return cls(chooser, lm, tuple(baselines), weights)
 
 
 _LIMITS = {"width": integer(1, MAX_WIDTH), "beam": integer(0, MAX_WIDTH)}
 _WEIGHTS = dict.fromkeys(("side", "pair", "lm", "margin"), real(-1e6, 1e6))
 _ABOUT = record({"weights": record(_LIMITS, **_WEIGHTS), "left_right": list_of(text, 1)})
 """The description of a model, beside those of its grammar and its language model."""
-
-
-def stored_fergus(store: ModelStore) -> Fergus:
-    """Return the model in a store that its `about` and `arrays` went into."""
-    grammar = stored_grammar(store)
-    try:
-        keys, counts = store.array("tree_keys", "uint32"), store.array("tree_counts", "int32")
-        chooser = TreeChooser(grammar, keys, counts)
-        lm = LanguageModel(store.about["lm"], without_prefix("lm_", store.arrays), store.name)
-        lm.check_finite(store.name)
-        check_fields(store.about, _ABOUT)
-        weights = LpWeights(**store.about["weights"])
-        names = store.about["left_right"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise damaged(store.name, str(error)) from error
-    baselines = []
-    for i, name in enumerate(names):
-        keys, counts = store.array(f"lr_{i}_keys", "uint32"), store.array(f"lr_{i}_counts", "int32")
-        if len(keys) != len(counts):
-            raise damaged(store.name, f"{name}: {len(keys)} keys and {len(counts)} counts")
-        baselines.append(LeftRight(name, grammar, lm, keys, counts))
-    return Fergus(chooser, lm, tuple(baselines), weights)

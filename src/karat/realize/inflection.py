@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat import __version__
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.progress import Progress, silent
-from karat.realize.completion import InsertedTrees, InsertionPlace
+from karat.realize.completion import InsertedTrees
 from karat.realize.content import CLASSES
-from karat.realize.forms import Cell, FormTable
+from karat.realize.forms import FormTable
 from karat.realize.inflector import Inflector, Nodes, train_inflector
 from karat.realize.input_trees import InputTrees, Orders
 from karat.realize.log_linear import LogLinear
@@ -33,25 +35,43 @@ if TYPE_CHECKING:
     from karat.realize.ordering import OrderingModel
 
 
-class OrderedForms(NamedTuple):
-    """Sentences one after the other: sentence i has the words `starts[i]` to `starts[i + 1]`.
+@dataclass(frozen=True, eq=False)
+class OrderedForms:
+    """Forms of sentences: sentence i has the words `starts[i]` to `starts[i + 1]`.
 
-    Forms are in lower case, lemmas as they are written; `tags` are UPOS and XPOS. `nodes` are
-    places in the columns of the trees, -1 for words that were added.
+    Forms are in lower case, lemmas as they are written; `tags` are UPOS and XPOS. `order` has the
+    places of the words in the columns of `nodes`, -1 for words that were added.
     """
 
-    nodes: Ints
+    inflection: Inflection
+    nodes: Nodes
+    order: Ints
     starts: Ints
     forms: list[str]
     lemmas: list[str]
     tags: list[str]
 
+    @cached_property
+    def best(self) -> dict[int, str]:
+        """Node -> its form in the best order of its tree."""
+        forms = dict[int, str]()
+        for node, form in zip(self.order.tolist(), self.forms, strict=True):
+            forms.setdefault(node, form)
+        return forms
+
     def sentences(self, words: Sequence[str]) -> list[str]:
         """Return words, one for each form, as sentences with spaces between them."""
-        return [" ".join(words[a:b]) for a, b in self._spans()]
+        return [" ".join(words[a:b]) for a, b in pairwise(self.starts.tolist())]
 
-    def _spans(self) -> list[tuple[int, int]]:
-        return list(zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True))
+    def texts(self, *, detokenise: bool = False) -> list[str]:
+        """Return sentences with capitals.
+
+        With `detokenise` they are text, with spaces where the treebank has them.
+        """
+        words = self.inflection.capitalise(self)
+        if detokenise:
+            return self.inflection.spacing.text(words, self.tags, self.starts)
+        return self.sentences(words)
 
     def with_marks(
         self, punctuate: Callable[[list[str]], list[str]], tag: Callable[[str], str]
@@ -64,17 +84,18 @@ class OrderedForms(NamedTuple):
         """
         rows: list[tuple[int, str, str, str]] = []
         starts = [0]
-        for first, end in self._spans():
+        for first, end in pairwise(self.starts.tolist()):
             at = first
             for word in punctuate(self.forms[first:end]):
                 if at < end and word == self.forms[at]:
-                    rows.append((int(self.nodes[at]), word, self.lemmas[at], self.tags[at]))
+                    rows.append((int(self.order[at]), word, self.lemmas[at], self.tags[at]))
                     at += 1
                 else:
                     rows.append((-1, word, word, tag(word)))
             starts.append(len(rows))
-        nodes, forms, lemmas, tags = (list(column) for column in zip(*rows, strict=True))
-        return OrderedForms(np.array(nodes), np.array(starts), forms, lemmas, tags)
+        order, forms, lemmas, tags = (list(column) for column in zip(*rows, strict=True))
+        places = np.array(order), np.array(starts)
+        return OrderedForms(self.inflection, self.nodes, *places, forms, lemmas, tags)
 
 
 MAX_TRAINING_WORDS = 60_000
@@ -109,6 +130,30 @@ class Inflection:
         """Return a treebank with forms guessed by its trees instead of its words."""
         return replace(bank, words=self.inflector.first_forms(Nodes.of_treebank(bank)))
 
+    def forms(
+        self, trees: InputTrees, orders: Orders, fixed_forms: Mapping[int, str] | None = None
+    ) -> OrderedForms:
+        """Return the forms of all orders of trees of lemmas, neighbours considered.
+
+        Args:
+            trees: trees of lemmas.
+            orders: the best orders of every tree.
+            fixed_forms: node -> its form, of nodes that are not inflected.
+        """
+        sentences = [
+            np.array(order.nodes, dtype=np.int64) + start
+            for start, tree_orders in zip(trees.offsets.tolist(), orders, strict=False)
+            for order in tree_orders
+        ]
+        order = np.concatenate(sentences)
+        starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+        nodes = replace(Nodes.of_trees(trees), fixed_forms=fixed_forms or {})
+        forms = self.inflector.forms_in_order(nodes, order, starts)
+        tags, places = tags_of(trees.tags, trees.fine), order.tolist()
+        lemmas = [trees.lemmas[j] for j in places]
+        tags_in_order = [tags[j] for j in places]
+        return OrderedForms(self, nodes, order, starts, forms, lemmas, tags_in_order)
+
     def capitalise(self, ordered: OrderedForms) -> list[str]:
         """Return ordered forms with their capitals."""
         lemmas = [plain(lemma) for lemma in ordered.lemmas]
@@ -116,15 +161,12 @@ class Inflection:
             self.capitals, Spellings(ordered.forms, lemmas, ordered.tags, ordered.starts)
         )
 
-    def texts(self, ordered: OrderedForms, words: list[str]) -> list[str]:
-        """Return ordered words as text, with spaces where the treebank has them."""
-        return self.spacing.text(words, ordered.tags, ordered.starts)
-
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stored model: its description and its arrays."""
-        arrays = {
-            "table": _as_bytes(self.inflector.table.text()),
-            "fused": _as_bytes(format_fused(self.spacing.fused)),
+        table, fused = self.inflector.table.text(), format_fused(self.spacing.fused)
+        arrays: dict[str, NDArray[Any]] = {
+            "table": np.frombuffer(table.encode("utf-8"), dtype=np.uint8),
+            "fused": np.frombuffer(fused.encode("utf-8"), dtype=np.uint8),
             **self.inflector.by_tree.arrays("tree"),
             **self.inflector.by_neighbours.arrays("neighbours"),
             **self.capitals.arrays("capitals"),
@@ -135,20 +177,18 @@ class Inflection:
     @classmethod
     def stored(cls, store: ModelStore) -> Inflection:
         """Return the model in a store that has its parts."""
-        arrays = store.arrays
+        texts = {name: ModelLayout("uint8", f"bytes of {name}") for name in ("table", "fused")}
+        models = ("tree", "neighbours", "capitals", "spaces")
         try:
-            check_arrays(
-                arrays, {n: ModelLayout("uint8", f"bytes of {n}") for n in ("table", "fused")}
-            )
-            table = FormTable.of_text(_as_text(arrays["table"]))
+            check_arrays(store.arrays, texts)
+            table, fused = (bytes(store.arrays[name]).decode("utf-8") for name in texts)
             by_tree, by_neighbours, capitals, spaces = (
-                LogLinear.stored(name, arrays)
-                for name in ("tree", "neighbours", "capitals", "spaces")
+                LogLinear.stored(name, store.arrays) for name in models
             )
-            fused = parse_fused_lines(_as_text(arrays["fused"]))
+            inflector = Inflector(FormTable.of_text(table), by_tree, by_neighbours)
+            return cls(inflector, capitals, Spacing(parse_fused_lines(fused), spaces))
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
-        return cls(Inflector(table, by_tree, by_neighbours), capitals, Spacing(fused, spaces))
 
 
 def tags_of(upos: list[str], xpos: list[str]) -> list[str]:
@@ -161,22 +201,16 @@ def _few_sentences(bank: Treebank) -> Treebank:
     step = len(bank.words) // MAX_TRAINING_WORDS + 1
     sentences = np.repeat(np.arange(len(bank)), np.diff(bank.offsets))
     sample = bank.keep(sentences % step == 0)
-    return replace(
-        sample, offsets=np.unique(sample.offsets)
-    )  # without sentences that have no words
-
-
-def _as_bytes(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
-
-
-def _as_text(array: NDArray[Any]) -> str:
-    return bytes(array).decode("utf-8")
+    return replace(sample, offsets=np.unique(sample.offsets))  # no sentences without words
 
 
 @dataclass(frozen=True, eq=False)
 class LemmaRealizer:
-    """Inflection, and the ordering model that it writes for."""
+    """Sentences from lemmas: inflect by the tree, order, inflect by the neighbours.
+
+    Forms are guessed before the words are ordered, because the ordering model knows forms; those
+    that depend on neighbours are chosen again when these are known (`Inflection.forms`).
+    """
 
     name: ClassVar[str] = "inflection, ordering model"
     """Name in reports."""
@@ -188,101 +222,46 @@ class LemmaRealizer:
         """Return the trees with forms, guessed without their order, instead of lemmas."""
         if trees.inputs != "lemmas":
             raise InputError(f"{trees.name}: trees of lemmas are read with inputs='lemmas'")
-        return replace(trees, words=self.inflection.inflector.first_forms(nodes_of(trees)))
+        return replace(trees, words=self.inflection.inflector.first_forms(Nodes.of_trees(trees)))
 
     def realize(self, trees: InputTrees, k: int = 1, *, progress: Progress = silent) -> Orders:
         """Return the k best orders of every tree, the best first; fewer if fewer were found."""
         return self.ordering.realize(self.inflected(trees), k, progress=progress)
 
-    def forms(self, trees: InputTrees, orders: Orders) -> OrderedForms:
-        """Return the forms of all orders of all trees, neighbours considered."""
-        return ordered_forms(self.inflection, trees, nodes_of(trees), orders)
-
-
-def nodes_of(trees: InputTrees) -> Nodes:
-    """Return the nodes of trees of lemmas."""
-    columns = trees.words, trees.tags, trees.fine, trees.features
-    return Nodes.of(columns, trees.relations, trees.mothers(), trees.offsets)
-
-
-def ordered_forms(
-    inflection: Inflection, trees: InputTrees, nodes: Nodes, orders: Orders
-) -> OrderedForms:
-    """Return the forms of all orders of trees of lemmas, neighbours considered."""
-    order, cuts = _nodes_in_order(trees, orders)
-    forms = inflection.inflector.forms_in_order(nodes, order, cuts)
-    tags, node_list = tags_of(trees.tags, trees.fine), order.tolist()
-    lemmas = [trees.lemmas[j] for j in node_list]
-    return OrderedForms(order, cuts, forms, lemmas, [tags[j] for j in node_list])
-
-
-def _nodes_in_order(trees: InputTrees, orders: Orders) -> tuple[Ints, Ints]:
-    """Return the nodes of all orders of all trees, and where each order begins."""
-    parts = [
-        np.array(order.nodes, dtype=np.int64) + start
-        for start, tree_orders in zip(trees.offsets.tolist(), orders, strict=False)
-        for order in tree_orders
-    ]
-    return np.concatenate(parts), np.cumsum([0, *map(len, parts)], dtype=np.int64)
-
-
-class _Word(NamedTuple):
-    """A node as a tree of lemmas has it; `lemma` is as it is written."""
-
-    lemma: str
-    fine: str
-    features: str
-
-
-@dataclass(frozen=True, eq=False)
-class CompletedLemmas:
-    """Trees of lemmas with inserted words, and their nodes, some of which have known forms."""
-
-    trees: InputTrees
-    nodes: Nodes
-
-    def forms(self, inflection: Inflection, orders: Orders) -> OrderedForms:
-        """Return the forms of all orders of all trees, neighbours considered."""
-        return ordered_forms(inflection, self.trees, self.nodes, orders)
-
 
 def lemmatize_completed(
     inserted: InsertedTrees, treebank: Treebank, table: FormTable
-) -> CompletedLemmas:
-    """Return completed trees as trees of lemmas.
+) -> tuple[InputTrees, dict[int, str]]:
+    """Return completed trees as trees of lemmas, and the forms of nodes that are not inflected.
+
+    Words of the input have their lemmas. An inserted word is a form with a tag: if its lemma is
+    sure, its form is chosen again with those of its neighbours (`a` or `an`, `de` or `d'`); else
+    it stays as it is, and so do marks.
 
     Args:
         inserted: trees that were made of `treebank`.
         treebank: content words with their lemmas.
         table: forms of all lemmas.
     """
-    trees, words, fixed_forms = inserted.trees, list[_Word](), dict[int, str]()
+    trees, fixed_forms = inserted.trees, dict[int, str]()
+    words: list[tuple[str, str, str]] = []  # lemma, XPOS, features
     for node, source in enumerate(inserted.sources.tolist()):
         if source >= 0:
-            words.append(_input_lemma(treebank, source))
+            words.append(
+                (treebank.lemmas[source], treebank.xpos[source], treebank.features[source])
+            )
             continue
-        form, tag = plain(trees.words[node]), trees.tags[node]
-        cell = None if _is_mark(inserted.places[node]) else table.cell_of(form, tag)
+        form, tag, place = plain(trees.words[node]), trees.tags[node], inserted.places[node]
+        is_mark = place is not None and place.slot[0] in CLASSES["punctuation"]
+        cell = None if is_mark else table.cell_of(form, tag)
         if cell is None:
             fixed_forms[node] = form
-            words.append(_Word(form, table.usual_tags(form, tag).partition(" ")[2], ""))
+            words.append((form, table.usual_tags(form, tag).partition(" ")[2], ""))
         else:
-            words.append(_cell_lemma(cell))
+            words.append((cell.lemma, cell.xpos, cell.features))
     lemmas, fine, features = map(list, zip(*words, strict=True))
     lowered = [lemma.lower() for lemma in lemmas]
     lemma_trees = replace(
         trees, inputs="lemmas", words=lowered, fine=fine, features=features, lemmas=lemmas
     )
-    return CompletedLemmas(lemma_trees, replace(nodes_of(lemma_trees), fixed_forms=fixed_forms))
-
-
-def _is_mark(place: InsertionPlace | None) -> bool:
-    return place is not None and place.slot[0] in CLASSES["punctuation"]
-
-
-def _input_lemma(treebank: Treebank, j: int) -> _Word:
-    return _Word(treebank.lemmas[j], treebank.xpos[j], treebank.features[j])
-
-
-def _cell_lemma(cell: Cell) -> _Word:
-    return _Word(cell.lemma, cell.xpos, cell.features)
+    return lemma_trees, fixed_forms

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from karat.arithmetic import log
 from karat.arrays import Flags, Floats, Ints, np
 from karat.realize.forms import Cell, Forms, FormSource, FormTable
+from karat.realize.input_trees import InputTrees
 from karat.realize.log_linear import (
     Choices,
     Keys,
@@ -41,24 +42,18 @@ class Nodes:
     fixed_forms: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        columns: Sequence[Sequence[str]],
-        relations: list[str],
-        mothers: Ints,
-        offsets: Ints,
-    ) -> Nodes:
-        """Make nodes of lemmas, UPOS, XPOS and features."""
-        cells = [Cell(plain(lemma.lower()), *more) for lemma, *more in zip(*columns, strict=True)]
-        return cls(cells, relations, mothers, offsets)
+    def of_trees(cls, trees: InputTrees) -> Nodes:
+        """Return the nodes of trees of lemmas."""
+        columns = trees.words, trees.tags, trees.fine, trees.features
+        return cls(_cells(*columns), trees.relations, trees.mothers(), trees.offsets)
 
     @classmethod
     def of_treebank(cls, bank: Treebank) -> Nodes:
         """Return the words of a treebank."""
         starts = np.repeat(bank.offsets[:-1], np.diff(bank.offsets))
         mothers = np.where(bank.heads > 0, starts + bank.heads - 1, -1).astype(np.int64)
-        columns = bank.lemmas, bank.upos, bank.xpos, bank.features
-        return cls.of(columns, bank.relations, mothers, bank.offsets)
+        cells = _cells(bank.lemmas, bank.upos, bank.xpos, bank.features)
+        return cls(cells, bank.relations, mothers, bank.offsets)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -111,6 +106,12 @@ class Nodes:
         owners, siblings = self.daughters(self.mothers[nodes[below]])
         is_other = siblings != nodes[below][owners]
         return below[owners[is_other]], siblings[is_other]
+
+
+def _cells(lemmas: list[str], *labels: list[str]) -> list[Cell]:
+    """Return the cells of lemmas with their UPOS, XPOS and features."""
+    rows = zip(lemmas, *labels, strict=True)
+    return [Cell(plain(lemma.lower()), *row_labels) for lemma, *row_labels in rows]
 
 
 def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:

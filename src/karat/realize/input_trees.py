@@ -131,6 +131,11 @@ class InputTrees:
         start = int(self.offsets[i])
         return " ".join(self.words[start + j] for j in nodes)
 
+    def sentences(self, orders: Orders) -> list[str]:
+        """Return the sentences of all orders of all trees."""
+        pairs = ((i, order) for i, tree_orders in enumerate(orders) for order in tree_orders)
+        return [self.sentence(i, order.nodes) for i, order in pairs]
+
     def reference(self, i: int) -> tuple[int, ...]:
         """Return the nodes of tree i in the order of the treebank."""
         return tuple(np.argsort(self.places[self.slice(i)], kind="stable").tolist())
@@ -355,9 +360,9 @@ _EXPECTED = {
 }
 
 
-def check_type(name: str, value: object, kind: type) -> None:
+def check_type(name: str, value: object, *kinds: type) -> None:
     """Refuse a model, trees or a treebank that is something else, such as a path."""
-    if not isinstance(value, kind):
+    if not isinstance(value, kinds):
         raise InputError(f"{name}={quoted(value)}: expected {_EXPECTED[name]}")
 
 
@@ -369,8 +374,8 @@ def check_best(name: str, value: int) -> None:
 
 
 def to_names(name: str, value: Any) -> tuple[str, ...]:
-    """Return names, which are given as strings or as one string with commas."""
-    if isinstance(value, str):
+    """Return names, which are given as strings or as one string with commas; None has none."""
+    if value is None or isinstance(value, str):
         return tuple(item.strip() for item in value.split(",")) if value else ()
     if not isinstance(value, Iterable) or isinstance(value, bytes):
         raise InputError(f"{name}={quoted(value)}: expected a list of names")
@@ -378,12 +383,6 @@ def to_names(name: str, value: Any) -> tuple[str, ...]:
     if not all(isinstance(item, str) for item in names):
         raise InputError(f"{name}={quoted(value)}: expected a list of names")
     return names
-
-
-def check_realizer(realizer: str | None) -> None:
-    """Require the name of a realizer; None leaves the choice to the model."""
-    if realizer is not None and realizer not in REALIZERS:
-        raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
 
 
 def check_name_list(name: str, value: object) -> None:

@@ -11,35 +11,36 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from karat import __version__
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.progress import Progress, silent
-from karat.realize.completer import COMPLETED, Completer, check_features
+from karat.realize.completer import COMPLETED, Completer, check_features, train_completer
 from karat.realize.content import SLOTS, name_classes
-from karat.realize.fergus import ORDER, Fergus, stored_fergus
+from karat.realize.fergus import ORDER, Fergus
 from karat.realize.inflection import Inflection, LemmaRealizer
 from karat.realize.input_trees import (
     INPUTS,
+    REALIZERS,
     InputTrees,
     Realizer,
     check_inputs,
     check_labels,
     check_lemmas,
     check_name_list,
-    check_realizer,
     check_type,
     input_trees,
     to_names,
     without_lemma,
 )
+from karat.realize.ordering import OrderingModel
 from karat.realize.treebank import MISSING, Treebank, read_treebank
 from karat.results import Result
 from karat.settings import check_count
@@ -54,9 +55,6 @@ from karat.storage.store import (
     without_prefix,
     write_store,
 )
-
-if TYPE_CHECKING:
-    from karat.realize.completion import ContentOrderer
 
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
@@ -106,15 +104,13 @@ def fingerprints(trees: InputTrees) -> Fingerprints:
 
 @dataclass(frozen=True, eq=False)
 class RealizerModel:
-    """The realisers that were trained together; `ordering` has one for each kind of input.
-
-    `seen` are the fingerprints of the sentences they were trained on.
-    """
+    """The realisers that were trained together; `ordering` has one for each kind of input."""
 
     fergus: Fergus | None
     ordering: Mapping[str, Any] = field(default_factory=dict)
     treebank: Mapping[str, int] = field(default_factory=dict)
     seen_sentences: Fingerprints = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    """Fingerprints of the sentences of the training treebank."""
     inflection: Inflection | None = None
     """Forms of lemmas, for the ordering model that is given these."""
     completion: Mapping[str, Completer] = field(default_factory=dict)
@@ -134,27 +130,21 @@ class RealizerModel:
             inputs: the kind of input.
             realizer: `fergus` (with its baselines) or `ordering`; None for both.
         """
-        check_realizer(realizer)
+        if realizer is not None and realizer not in REALIZERS:
+            raise InputError(f"realizer={quoted(realizer)}: expected {' or '.join(REALIZERS)}")
         if inputs == "lemmas":
-            check_orders_lemmas(realizer)
+            if realizer == "fergus":
+                raise InputError(
+                    "inputs=lemmas: the supertags order words: give --inputs words or all, or "
+                    "--realizer ordering"
+                )
             return [self.lemma_realizer()]
-        fergus: list[Realizer] = []
-        if self.fergus is not None:
-            fergus = [*self.fergus.baselines, self.fergus]
-        ordering = [self.ordering[inputs]] if inputs in self.ordering else []
-        return {None: fergus + ordering, "fergus": fergus, "ordering": ordering}[realizer]
-
-    def lemma_realizer(self) -> LemmaRealizer:
-        """Return the realiser of lemmas, or raise an error."""
-        return LemmaRealizer(self.the_inflection(), self.ordering["lemmas"])
-
-    def the_inflection(self) -> Inflection:
-        """Return the forms of lemmas, or raise an error."""
-        if self.inflection is None or "lemmas" not in self.ordering:
-            raise InputError(
-                "the model was not trained for inputs=lemmas: train it with --inputs lemmas"
-            )
-        return self.inflection
+        fergus = self.fergus
+        by_name: dict[str, list[Realizer]] = {
+            "fergus": [] if fergus is None else [*fergus.baselines, fergus],
+            "ordering": [self.ordering[inputs]] if inputs in self.ordering else [],
+        }
+        return by_name[realizer] if realizer else by_name["fergus"] + by_name["ordering"]
 
     def best(self, inputs: str, realizer: str | None = None) -> Realizer:
         """Return the realizer that writes sentences for one kind of input, or raise an error.
@@ -183,25 +173,30 @@ class RealizerModel:
         """Return the option value of the realizer that `best` returns: `fergus` or `ordering`."""
         return realizer or ("ordering" if inputs in self.ordering else "fergus")
 
-    def content_orderer(self, realizer: str | None = None) -> ContentOrderer:
-        """Return the realizer that orders completed trees, or raise an error."""
-        return cast("ContentOrderer", self.best("all", realizer))
+    def the_fergus(self) -> Fergus:
+        """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
+        if self.fergus is None:
+            raise InputError("the model has no supertags: train it with --realizer fergus or all")
+        return self.fergus
 
-    def orders_content(self, realizer: str | None = None) -> bool:
-        """Return whether it can order completed trees by `realizer`."""
-        return bool(self.realizers("all", realizer))
+    def the_inflection(self) -> Inflection:
+        """Return the forms of lemmas, or raise an error."""
+        if self.inflection is None or "lemmas" not in self.ordering:
+            raise InputError(
+                "the model was not trained for inputs=lemmas: train it with --inputs lemmas"
+            )
+        return self.inflection
+
+    def lemma_realizer(self) -> LemmaRealizer:
+        """Return the realiser of lemmas, or raise an error."""
+        return LemmaRealizer(self.the_inflection(), self.ordering["lemmas"])
 
     def completes(self, inputs: str) -> bool:
         """Return whether it was trained to complete content words of one kind of input."""
         return _completion_input(inputs) in self.completion
 
     def completer(self, inputs: str, slots: Sequence[str] = SLOTS) -> Completer:
-        """Return what completes content words of one kind of input, or raise an error.
-
-        Args:
-            inputs: the kind of input.
-            slots: what is asked for, for the error.
-        """
+        """Return what completes content words of one kind of input, or raise an error."""
         kind = _completion_input(inputs)
         if kind not in COMPLETED:
             raise InputError(
@@ -216,41 +211,34 @@ class RealizerModel:
             )
         return self.completion[kind]
 
-    def content_fallback(self, realizer: str | None) -> str:
-        """Say why FERGUS orders completed trees; "" where it was chosen, or does not."""
-        if realizer is not None or "all" in self.ordering or not self.ordering:
-            return ""
-        return (
-            f"The supertags order the completed trees, because the model has no ordering model for "
-            f"{INPUT_PHRASES['all']}: train with --inputs {self.with_inputs('all')}."
-        )
-
-    def fallback(self, inputs: str, realizer: str | None = None) -> str:
-        """Say why the ordering model does not write for these inputs; "" where it does.
+    def fallback_notes(
+        self, inputs: str, realizer: str | None, *, completed: bool = False
+    ) -> tuple[str, ...]:
+        """Say why the supertags write for these inputs, unless the user chose them.
 
         A model without any ordering model, or a `realizer` that was named, is a choice of the user.
         """
         if realizer is not None or inputs in self.ordering or not self.ordering:
-            return ""
+            return ()
+        phrase, train = INPUT_PHRASES[inputs], f"train with --inputs {self.with_inputs(inputs)}"
+        if completed:
+            return (
+                f"The supertags order the completed trees, because the model has no ordering model "
+                f"for {phrase}: {train}.",
+            )
         other = next(iter(self.ordering))
         has_lemmas = "lemmas" in {*self.ordering} - {other}
         more = " The model also has lemmas: if the trees have lemmas, give --inputs lemmas."
         return (
             f"The supertags write the sentences, because the ordering model is for "
-            f"{INPUT_PHRASES[other]} and not for {INPUT_PHRASES[inputs]}: train with --inputs "
-            f"{self.with_inputs(inputs)}, or give --inputs {other}.{more if has_lemmas else ''}"
+            f"{INPUT_PHRASES[other]} and not for {phrase}: {train}, or give --inputs {other}."
+            f"{more if has_lemmas else ''}",
         )
 
     def with_inputs(self, more: str) -> str:
         """Return `--inputs` that trains these ordering models and one more."""
         kinds = tuple(kind for kind in INPUTS if kind in {*self.ordering, more})
         return "both" if kinds == BOTH else ",".join(kinds)
-
-    def the_fergus(self) -> Fergus:
-        """Return the paper's realiser, whose modules can be asked alone, or raise an error."""
-        if self.fergus is None:
-            raise InputError("the model has no supertags: train it with --realizer fergus or all")
-        return self.fergus
 
     def language_model(self, inputs: str, realizer: str | None = None) -> LanguageModel:
         """Return the language model that goes with the realizer for these inputs."""
@@ -259,9 +247,9 @@ class RealizerModel:
         model: LanguageModel = self.ordering[inputs].language_model
         return model
 
-    def has_seen(self, tree: InputTrees) -> bool:
-        """Return whether the only tree's sentence was in the training treebank."""
-        return bool(np.isin(fingerprints(tree), self.seen_sentences).all())
+    def count_seen(self, trees: InputTrees) -> int:
+        """Return how many sentences of trees were in the training treebank."""
+        return int(np.isin(fingerprints(trees), self.seen_sentences).sum())
 
     def contents(self) -> str:
         """Return the names of the realisers."""
@@ -280,50 +268,32 @@ class RealizerModel:
         write_store(path, KIND, VERSION, about, arrays, packed=packed)
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the description and the arrays of its file."""
-        about: dict[str, Any] = {"karat": __version__, "treebank": dict(self.treebank), "parts": {}}
-        arrays: dict[str, Any] = {}
+        """Return the description and the arrays of its file; equal arrays are stored once."""
         parts = {f"ordering-{inputs}": model.parts() for inputs, model in self.ordering.items()}
-        parts |= {
-            f"completion-{inputs}": completer.parts()
-            for inputs, completer in self.completion.items()
-        }
+        parts |= {f"completion-{inputs}": part.parts() for inputs, part in self.completion.items()}
         if self.fergus is not None:
-            parts["fergus"] = (self.fergus.about(), self.fergus.arrays())
+            parts["fergus"] = self.fergus.parts()
         if self.inflection is not None:
             parts["inflection"] = self.inflection.parts()
-        for name, (description, part_arrays) in parts.items():
-            about["parts"][name] = description
+        arrays: dict[str, Any] = {}
+        for name, (_, part_arrays) in parts.items():
             arrays |= with_prefix(f"{name}.", part_arrays)
-        about["same"], once = _deduplicate(arrays | {"seen": self.seen_sentences})
-        return about, once
-
-
-def check_orders_lemmas(realizer: str | None) -> None:
-    """Raise if FERGUS is to order lemmas, which the ordering model alone does."""
-    if realizer == "fergus":
-        raise InputError(
-            "inputs=lemmas: the supertags order words: give --inputs words or all, or --realizer "
-            "ordering"
-        )
+        first_names: dict[tuple[str, bytes], str] = {}
+        duplicates, distinct = {}, {}
+        for name, array in (arrays | {"seen": self.seen_sentences}).items():
+            key = array.dtype.str, sha256(array.tobytes()).digest()
+            if first_names.setdefault(key, name) != name:
+                duplicates[name] = first_names[key]
+            else:
+                distinct[name] = array
+        descriptions = {name: description for name, (description, _) in parts.items()}
+        about = {"karat": __version__, "treebank": dict(self.treebank), "parts": descriptions}
+        return about | {"same": duplicates}, distinct
 
 
 def _completion_input(inputs: str) -> str:
     """Return the input of the completion: lemmas are inflected first."""
     return "all" if inputs == "lemmas" else inputs
-
-
-def _deduplicate(arrays: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return which arrays are equal to earlier ones, and the others."""
-    first_names: dict[tuple[str, bytes], str] = {}
-    duplicates, distinct = {}, {}
-    for name, array in arrays.items():
-        key = array.dtype.str, sha256(array.tobytes()).digest()
-        if first_names.setdefault(key, name) != name:
-            duplicates[name] = first_names[key]
-        else:
-            distinct[name] = array
-    return duplicates, distinct
 
 
 def train_realizer(
@@ -350,30 +320,19 @@ def train_realizer(
     """
     check_type("treebank", treebank, Treebank)
     check_count("lm_order", lm_order, 1)
-    complete_from = to_names("complete_from", complete_from)
-    if not isinstance(realizer, str) or realizer not in MODELS:
-        raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
-    kinds = input_kinds(inputs)
+    kinds, completed = check_training(realizer, inputs, complete_from)
     if "lemmas" in kinds:
         check_labels(treebank, "lemmas")
         check_lemmas(treebank)
-    if complete_from:
-        check_complete_from(complete_from, realizer, inputs)
-        for kind in complete_from:
-            check_features(treebank, kind)
+    for kind in completed:
+        check_features(treebank, kind)
     fergus, ordering, inflection = None, {}, None
     if realizer in ("fergus", "all"):
         fergus = Fergus.train(treebank, order=lm_order, progress=progress)
     if realizer in ("ordering", "all"):
-        from karat.realize.ordering import OrderingModel
-
         for kind in kinds:
             ordering[kind] = OrderingModel.train(treebank, kind, progress=progress)
-    completion = {}
-    for kind in (completed_kind for completed_kind in COMPLETED if completed_kind in complete_from):
-        from karat.realize.completer import train_completer
-
-        completion[kind] = train_completer(treebank, kind, progress=progress)
+    completion = {kind: train_completer(treebank, kind, progress=progress) for kind in completed}
     if "lemmas" in ordering:
         inflection = Inflection.train(treebank, progress=progress)
     sizes = {"sentences": len(treebank), "words": len(treebank.words)}
@@ -391,17 +350,23 @@ def input_kinds(inputs: str) -> tuple[str, ...]:
     return tuple(kind for kind in INPUTS if kind in expanded)
 
 
-def check_complete_from(complete_from: Sequence[str], realizer: str, inputs: str) -> None:
-    """Require known inputs, and a realizer that can order the completed trees."""
-    for kind in complete_from:
+def check_training(
+    realizer: str, inputs: str, complete_from: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the inputs of the ordering model and of completion; an error if they do not fit."""
+    if not isinstance(realizer, str) or realizer not in MODELS:
+        raise InputError(f"realizer={quoted(realizer)}: expected one of {', '.join(MODELS)}")
+    kinds, completed = input_kinds(inputs), to_names("complete_from", complete_from)
+    for kind in completed:
         if kind not in COMPLETED:
             allowed = ", ".join(COMPLETED)
             raise InputError(f"complete_from={quoted(kind)}: expected some of {allowed}")
-    if realizer == "ordering" and "all" not in input_kinds(inputs):
+    if completed and realizer == "ordering" and "all" not in kinds:
         raise InputError(
             "--complete-from needs a realizer for words with tags and relations: give --inputs "
             "all, with others or alone, or --realizer fergus or all"
         )
+    return kinds, tuple(kind for kind in COMPLETED if kind in completed)
 
 
 class TrainedRealizer(NamedTuple):
@@ -433,21 +398,18 @@ def train_realizer_file(
 ) -> RealizerTraining:
     """Train a model on the treebank in a file, and save it; see `train_realizer`."""
     begin = time.process_time()
-    complete_from = to_names("complete_from", complete_from)
+    check_training(realizer, inputs, complete_from)  # before anything is read
+    settings: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
+    if completed := to_names("complete_from", complete_from):
+        settings["complete_from"] = ",".join(completed)
     bank = read_treebank(treebank)
-    training_options: dict[str, Any] = {"inputs": inputs, "lm_order": lm_order}
-    model = train_realizer(
-        bank, realizer, **training_options, complete_from=complete_from, progress=progress
-    )
+    model = train_realizer(bank, realizer, **settings, progress=progress)
     model.save(output)
     size = os.path.getsize(output) / 1e6 if os.path.isfile(output) else 0.0
     seconds = time.process_time() - begin
     row = TrainedRealizer(str(output), model.contents(), len(bank), seconds, size)
-    settings = {"realizer": realizer, **training_options}
-    if complete_from:
-        settings["complete_from"] = ",".join(complete_from)
     notes = _note_missing_lemmas(bank) if "lemmas" in model.ordering else ()
-    return RealizerTraining(bank.name, (row,), settings, notes)
+    return RealizerTraining(bank.name, (row,), {"realizer": realizer, **settings}, notes)
 
 
 def _note_missing_lemmas(bank: Treebank) -> tuple[str, ...]:
@@ -491,20 +453,22 @@ def open_realizer(path: FilePath) -> RealizerModel:
         name: ModelStore(store.name, about, without_prefix(f"{name}.", store.arrays))
         for name, about in store.about["parts"].items()
     }
-    ordering = {}
-    for inputs in INPUTS:
-        if part := parts.get(f"ordering-{inputs}"):
-            from karat.realize.ordering import OrderingModel
 
-            ordering[inputs] = OrderingModel.stored(part)
-    completion = {}
-    for inputs in COMPLETED:
-        if part := parts.get(f"completion-{inputs}"):
-            completion[inputs] = Completer.stored(part)
-    fergus = stored_fergus(parts["fergus"]) if "fergus" in parts else None
+    def stored(prefix: str, kinds: Sequence[str], load: Callable[[ModelStore], Any]) -> Any:
+        return {kind: load(parts[prefix + kind]) for kind in kinds if prefix + kind in parts}
+
+    ordering = stored("ordering-", INPUTS, OrderingModel.stored)
+    completion = stored("completion-", COMPLETED, Completer.stored)
+    fergus = Fergus.stored(parts["fergus"]) if "fergus" in parts else None
     if fergus is None and not ordering:
         raise damaged(store.name, "it has no part that this Karat knows")
     inflection = Inflection.stored(parts["inflection"]) if "inflection" in parts else None
-    treebank, sentence_fingerprints = store.about["treebank"], store.arrays["seen"]
-    parts_of_model = fergus, ordering, treebank, sentence_fingerprints, inflection, completion
-    return RealizerModel(*parts_of_model, stored_digest=store.digest)
+    return RealizerModel(
+        fergus,
+        ordering,
+        store.about["treebank"],
+        store.arrays["seen"],
+        inflection,
+        completion,
+        stored_digest=store.digest,
+    )

@@ -6,16 +6,15 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from karat.errors import visible
-from karat.gating.decisions import FAIL, PASS, UNDECIDED, GateRow, GuardChange, GuardRow
+from karat.gating.decisions import FAIL, PASS, UNDECIDED, GuardChange, GuardRow
 from karat.gating.gates import GateResult
 from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartInterval, intervals_figure
+from karat.report.documents.scores import metric_digits, row_digits
 from karat.report.model import (
     Block,
-    Cell,
     Column,
-    Decimals,
     Document,
     ExampleCase,
     Examples,
@@ -24,19 +23,30 @@ from karat.report.model import (
     Table,
     TextPassage,
     number,
+    people_column,
 )
 from karat.report.render.renderers import render
 
+
+def _guard_digits(row: GuardRow) -> int | None:
+    return None if row.metric is None else metric_digits(row.metric)
+
+
 _SIGNED = "Score minus baseline, signed so that a loss is negative."
 _METRICS = (
-    Column("metric", "Metric", help="The metric's name; its full signature stands below."),
+    Column(
+        "metric",
+        "Metric",
+        help="The metric's name; its full signature stands below.",
+        value=lambda row: str(row.metric),
+    ),
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    number("delta", "Delta", help=_SIGNED, signed=True),
-    number("low", "Low", help="Lower end of its 95% interval.", signed=True),
-    number("high", "High", help="Upper end of its 95% interval.", signed=True),
-    number("max_drop", "Max drop", help="The tolerated loss."),
-    number("baseline", "Baseline", help="The baseline's score."),
-    number("score", "Score", help="The run's score."),
+    number("delta", "Delta", row_digits, _SIGNED, signed=True),
+    number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
+    number("high", "High", row_digits, "Upper end of its 95% interval.", signed=True),
+    number("max_drop", "Max drop", row_digits, "The tolerated loss."),
+    number("baseline", "Baseline", row_digits, "The baseline's score."),
+    number("score", "Score", row_digits, "The run's score."),
     number(
         "decided_by",
         "Items needed",
@@ -46,55 +56,71 @@ _METRICS = (
 _GUARDS = (
     Column("guard", "Guard", help="A limit that holds whatever the intervals say."),
     Column("verdict", "Verdict", help="pass or fail."),
-    Column("metric", "Metric", help="The metric of the limit."),
-    number("limit", "Limit", help="The limit."),
-    number("found", "Found", help="The score, the largest loss, or what was lost."),
+    Column(
+        "metric",
+        "Metric",
+        help="The metric of the limit.",
+        value=lambda row: None if row.metric is None else str(row.metric),
+    ),
+    number("limit", "Limit", _guard_digits, "The limit."),
+    number(
+        "found",
+        "Found",
+        _guard_digits,
+        "The score, the largest loss, or what was lost.",
+        value=lambda row: row.value,
+    ),
     number("items", "Items", help="Items that break the limit."),
     Column("item", "Worst item", help="The item that breaks it most."),
-    Column("lost", "Lost", help="What was lost, by item.", wrap=True),
+    Column(
+        "lost",
+        "Lost",
+        help="What was lost, by item.",
+        wrap=True,
+        value=lambda row: row.lost or None,
+    ),
 )
 _CHANGES = (
     Column("item", "Item", help="The number of the segment, from 1, or its id."),
     number("delta", "Delta", help=_SIGNED, signed=True),
-    Column("text", "Text", help="The texts of the item.", wrap=True, readers="people"),
+    people_column(
+        "text",
+        "Text",
+        lambda change: "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items()),
+        help="The texts of the item.",
+        wrap=True,
+    ),
     number("baseline", "Baseline", help="The baseline's score there."),
     number("score", "Score", help="The run's score there."),
     Column("reference", "Reference", readers="programs"),
     Column("output", "Output", readers="programs"),
     Column("baseline_output", "Baseline's output", readers="programs"),
 )
-_NUMBERS = ("baseline", "score", "delta", "low", "high", "max_drop")
 
 
-def gate_document(result: GateResult, command: str) -> Document:
-    """Return the verdict with its tables."""
+def gate_document(result: GateResult) -> Document:
+    """Return the verdict on each metric and guard, with its reason, and the tables."""
     title = f"Gate: {result.verdict}"
-    rows = tuple(map(_row_cells, result.rows))
     blocks: list[Block] = [_difference_figures(result)]
     if result.changes:
         blocks.append(_change_examples(result))
-    blocks.append(Table("rows", title, _METRICS, rows, open=True))
+    blocks.append(Table("rows", title, _METRICS, result.rows, open=True))
     if result.guards:
-        cells = tuple(map(_guard_cells, result.guards))
-        blocks.append(Table("guards", "Guards", _GUARDS, cells, open=True))
-    answer = ({"verdict": result.verdict},)
-    blocks.append(Table("answer", "", (Column("verdict", "Verdict"),), answer, readers="programs"))
-    reasons = gate_answer(result)
-    return Document(title, tuple(blocks), command, result.signatures, result.notes, answer=reasons)
-
-
-def gate_answer(result: GateResult) -> tuple[str, ...]:
-    """Return the verdict on each metric and guard, with its reason."""
-    pairs = zip(result.verdicts, result.sentences, strict=True)
-    return tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in pairs)
+        blocks.append(Table("guards", "Guards", _GUARDS, result.guards, open=True))
+    verdict = Column("verdict", "Verdict")
+    blocks.append(Table("answer", "", (verdict,), [result], readers="programs"))
+    reasons = zip(result.verdicts, result.sentences, strict=True)
+    answer = tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in reasons)
+    return Document(title, blocks, answer=answer)
 
 
 def _change_examples(result: GateResult) -> Examples:
     metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
-    cells = tuple(_change_cells(change, metric) for change in result.changes)
+    digits, scores = metric_digits(metric), {"delta", "baseline", "score"}
+    columns = [replace(c, digits=digits) if c.key in scores else c for c in _CHANGES]
     name = f"Items that lost most by {metric.of_segments()}"
     cases = tuple(_change_case(change, metric) for change in result.changes)
-    return Examples(name, cases, Table("changes", name, _CHANGES, cells))
+    return Examples(name, cases, Table("changes", name, columns, result.changes))
 
 
 def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
@@ -117,28 +143,6 @@ def _item_texts(change: GuardChange) -> dict[str, str]:
     return {**texts, "output": change.output or "(empty)"}
 
 
-def _row_cells(row: GateRow) -> dict[str, Cell]:
-    numbers = {name: _decimals(row.metric, getattr(row, name)) for name in _NUMBERS}
-    return {**row._asdict(), **numbers, "metric": str(row.metric)}
-
-
-def _guard_cells(row: GuardRow) -> dict[str, Cell]:
-    numbers: dict[str, Cell] = {"limit": row.limit, "found": row.value}
-    if row.metric is not None:
-        numbers = {
-            "limit": _decimals(row.metric, row.limit),
-            "found": _decimals(row.metric, row.value),
-        }
-    metric = None if row.metric is None else str(row.metric)
-    return {**row._asdict(), **numbers, "metric": metric, "lost": row.lost or None}
-
-
-def _change_cells(change: GuardChange, metric: ItemMeasure) -> dict[str, Cell]:
-    texts = "\n".join(f"{name}: {text}" for name, text in _item_texts(change).items())
-    numbers = {name: _decimals(metric, getattr(change, name)) for name in _NUMBERS[:3]}
-    return {**change._asdict(), **numbers, "text": texts}
-
-
 def _difference_figures(result: GateResult) -> Figure | Gallery:
     metrics = list(dict.fromkeys(row.metric for row in result.rows))
     if len(metrics) == 1:
@@ -154,10 +158,6 @@ def _difference_figure(result: GateResult, metric: ItemMeasure) -> Figure:
     drop = -rows[0].max_drop
     figure = intervals_figure(title, f"difference in {metric}", items, drop, narrow=True)
     return replace(figure, caption="Dashed line: the tolerated drop.")
-
-
-def _decimals(metric: ItemMeasure, value: float) -> Decimals:
-    return Decimals(value, 2 if metric.full_scale > 10 else 4)
 
 
 MAX_SUMMARY_BYTES = 1 << 20

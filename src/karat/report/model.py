@@ -16,34 +16,7 @@ if TYPE_CHECKING:
     from karat.report.render.text import Sheet
 
 
-class Decimals(float):
-    """A number with its own decimals, where the metrics in one column are on different scales."""
-
-    digits: int
-
-    def __new__(cls, value: float, digits: int) -> Decimals:
-        """The number `value`, to be read with so many decimals."""
-        decimals = super().__new__(cls, value)
-        decimals.digits = digits
-        return decimals
-
-
-class Link(str):
-    """Text that links to a figure of the same document, by its title, on pages."""
-
-    figure: str
-    __slots__ = ("figure",)
-
-    def __new__(cls, words: str, figure: str) -> Link:
-        """The words, and the title of a figure in the same document."""
-        link = super().__new__(cls, words)
-        link.figure = figure
-        return link
-
-
 Cell: TypeAlias = str | int | float | bool | None
-Row: TypeAlias = Mapping[str, Cell]
-
 Readers: TypeAlias = Literal["all", "people", "programs"]
 Align: TypeAlias = Literal["left", "right"]
 
@@ -54,10 +27,11 @@ RESERVED_KEYS = frozenset({"command", "signature", "summary", "notes"})
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table: how to read its cells from rows, and how people see them.
 
-    `key` names it in JSON and TSV, `title` is what a reader sees.  `digits` are the decimals of
-    floats where people read them (None shows every digit); JSON and TSV always get the full value.
+    `key` names it in JSON and TSV and is the row's field or key, unless `value` computes the cell.
+    `title` is what a reader sees. `digits` are the decimals of floats where people read them, or a
+    function from the row to these (None shows every digit); JSON and TSV always get the full value.
     Where `positive`, what rounds to zero is written as below the last digit: <0.0001.
     Text that does not fit a terminal is cut, or goes on in further lines with `wrap`. Some columns
     are for people alone, some for programs (JSON and TSV). A page shows a column of `detail` only
@@ -66,7 +40,7 @@ class Column:
 
     key: str
     title: str
-    digits: int | None = None
+    digits: int | Callable[[Any], int | None] | None = None
     align: Align = "left"
     help: str = ""
     signed: bool = False
@@ -75,23 +49,38 @@ class Column:
     readers: Readers = "all"
     detail: bool = False
     filter: bool = False
+    value: Callable[[Any], Cell] | None = None
+
+    def cell(self, row: Any) -> Cell:
+        """Return the cell of a row, a NamedTuple or a dictionary; None if it is missing or NaN."""
+        if self.value is not None:
+            cell = self.value(row)
+        else:
+            key = self.key
+            cell = row.get(key) if isinstance(row, dict) else getattr(row, key, None)
+        return None if isinstance(cell, float) and math.isnan(cell) else cell
 
 
-def number(key: str, title: str, digits: int | None = None, help: str = "", **look: Any) -> Column:
+def number(key: str, title: str, digits: Any = None, help: str = "", **look: Any) -> Column:
     """Return a right-aligned column of numbers."""
     return Column(key, title, digits, "right", help, **look)
 
 
 def columns(readers: Readers = "all", align: Align = "left", **titles: str) -> tuple[Column, ...]:
-    """Columns that have a key and a title alone."""
+    """Return columns that have a key and a title alone."""
     return tuple(Column(key, t, align=align, readers=readers) for key, t in titles.items())
+
+
+def people_column(key: str, title: str, value: Callable[[Any], Cell], **look: Any) -> Column:
+    """Return a column of computed text that only people read."""
+    return Column(key, title, value=value, readers="people", **look)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Flat rows under named columns.
+    """Flat rows (NamedTuples or dictionaries) under columns that read their cells.
 
-    A missing key, None and NaN all mean "missing".  `group` names a column whose runs of equal
+    A missing field, None and NaN all mean "missing".  `group` names a column whose runs of equal
     values become sub-headings where people read the table; `emphasis` holds the (row index, column
     key) pairs to stress. Some tables are for people alone, some for programs (JSON and TSV).
     A page folds tables up below its answer and pictures, unless `open` says otherwise.
@@ -99,8 +88,8 @@ class Table:
 
     key: str
     title: str
-    columns: tuple[Column, ...]
-    rows: Sequence[Row]
+    columns: Sequence[Column]
+    rows: Sequence[Any]
     group: str | None = None
     emphasis: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()
@@ -115,6 +104,10 @@ class Table:
             raise ValueError(f"table {self.key!r} has no column {self.group!r} to group by")
         if not set(keys) - {self.group}:
             raise ValueError(f"table {self.key!r} has no column to show")
+
+    def column(self, key: str) -> Column:
+        """Return the column of a key."""
+        return next(column for column in self.columns if column.key == key)
 
     @property
     def shown_columns(self) -> tuple[Column, ...]:
@@ -228,13 +221,14 @@ class Document:
 
     `answer` holds the main conclusions and `basis` the data and tests behind them; both are empty
     if the numbers are inconclusive. `signatures` maps names of metrics to full signatures.
+    `Result.document` fills in the command and, where they are None, signatures and notes.
     """
 
     title: str
-    blocks: tuple[Block, ...]
-    command: str
-    signatures: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    blocks: Sequence[Block]
+    command: str = ""
+    signatures: Mapping[str, str] | None = None
+    notes: tuple[str, ...] | None = None
     appendix: Mapping[str, str] = field(default_factory=dict)
     """Longer texts by their titles, for pages alone."""
     answer: tuple[str, ...] = ()
@@ -250,23 +244,23 @@ class Document:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The notes shown next to the answer."""
-        return tuple(note for note in self.notes if note.startswith(WARNING))
+        return tuple(note for note in self.notes or () if note.startswith(WARNING))
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """The other notes."""
-        return tuple(note for note in self.notes if not note.startswith(WARNING))
+        return tuple(note for note in self.notes or () if not note.startswith(WARNING))
 
     @property
     def parts(self) -> list[Table | Figure]:
         """Tables and figures in order, those of galleries one by one; tables of examples last."""
-        ordered_blocks = sorted(self.blocks, key=lambda block: isinstance(block, Examples))
-        return [part for block in ordered_blocks for part in _block_parts(block)]
-
-    @property
-    def for_people(self) -> list[Table | Figure]:
-        """The tables and figures that people read, in order."""
-        return [b for b in self.parts if isinstance(b, Figure) or b.readers != "programs"]
+        parts: list[Table | Figure] = []
+        for block in sorted(self.blocks, key=lambda block: isinstance(block, Examples)):
+            if isinstance(block, Gallery):
+                parts += block.figures
+            elif not isinstance(block, DocumentTexts):
+                parts.append(block.table if isinstance(block, Examples) else block)
+        return parts
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -279,29 +273,38 @@ class Document:
         return tuple(part for part in self.parts if isinstance(part, Figure))
 
 
-def _block_parts(block: Block) -> Sequence[Table | Figure]:
-    if isinstance(block, Gallery):
-        return block.figures
-    if isinstance(block, DocumentTexts):
-        return ()
-    return [block.table] if isinstance(block, Examples) else [block]
-
-
 DASH = "\u2013"  # the en dash
 MAX_ENUMERATED = 12  # items that a sentence enumerates before it says "and more"
 MAX_PLAIN = 1e15  # beyond it a float has no true decimals, only a long row of digits
 
 
-def is_missing(cell: Cell) -> bool:
-    """Return whether there is no value: None or NaN; an infinity is a value."""
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+def cell_text(
+    cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH, row: Any = None
+) -> str:
+    """Format a cell with its column's decimals and sign; strings go through the format's `quote`.
 
-
-def cell_text(cell: Cell, column: Column, quote: Callable[[str], str], missing: str = DASH) -> str:
-    """Format a cell for its column; strings are passed through the format's `quote`."""
-    if cell is None or is_missing(cell):
+    `row` is the cell's row, for columns whose decimals depend on it.
+    """
+    if cell is None:
         return missing
-    return quote(cell) if isinstance(cell, str) else number_text(cell, column)
+    if isinstance(cell, str):
+        return quote(cell)
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    digits = column.digits(row) if callable(column.digits) else column.digits
+    if isinstance(cell, int):
+        text = str(cell)
+    elif math.isinf(cell):
+        text = "∞" if cell > 0 else "-∞"
+    elif digits is None:
+        text = repr(float(cell))  # float(): a NumPy scalar's repr would name its type
+    else:
+        text = f"{cell:.{digits}{'f' if abs(cell) < MAX_PLAIN else 'e'}}"
+    if column.positive and digits and not text.strip("0."):
+        return f"<{text[:-1]}1"
+    if not text.strip("-0."):
+        return text.lstrip("-")  # what rounds to zero has no sign: neither -0.00 nor +0.00
+    return f"+{text}" if column.signed and cell > 0 else text
 
 
 class CellText(NamedTuple):
@@ -320,39 +323,24 @@ def sections(
 
     A table without groups is one section, whose sub-heading is None.
     """
-    group = next((column for column in table.columns if column.key == table.group), None)
-
-    def key(numbered: tuple[int, Row]) -> Cell:
-        value = numbered[1].get(group.key) if group else None
-        return None if is_missing(value) else value  # NaN differs from itself, missing does not
-
-    for value, run in groupby(enumerate(table.rows), key):
-        rows = [
-            [
-                CellText(
-                    cell := row.get(column.key),
-                    column,
-                    cell_text(cell, column, quote, missing),
-                    (index, column.key) in table.emphasis,
-                )
-                for column in columns
-            ]
-            for index, row in run
-        ]
+    group = table.column(table.group) if table.group else None
+    numbered = enumerate(table.rows)
+    for value, run in groupby(numbered, lambda item: group.cell(item[1]) if group else None):
+        rows = []
+        for index, row in run:
+            cells = [(column, column.cell(row)) for column in columns]
+            rows.append(
+                [
+                    CellText(
+                        cell,
+                        column,
+                        cell_text(cell, column, quote, missing, row),
+                        (index, column.key) in table.emphasis,
+                    )
+                    for column, cell in cells
+                ]
+            )
         yield cell_text(value, group, quote, missing) if group else None, rows
-
-
-def number_text(value: float, column: Column) -> str:
-    """Format a number with the column's decimals and sign, a boolean as yes or no."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    decimals = value.digits if isinstance(value, Decimals) else column.digits
-    digits = _format_digits(value, decimals)
-    if column.positive and decimals and not digits.strip("0."):
-        return f"<{digits[:-1]}1"
-    if not digits.strip("-0."):
-        return digits.lstrip("-")  # what rounds to zero has no sign: neither -0.00 nor +0.00
-    return f"+{digits}" if column.signed and value > 0 else digits
 
 
 def format_brief(value: float) -> str:
@@ -370,17 +358,6 @@ def join_items(items: Sequence[str]) -> str:
     n_more = len(items) - MAX_ENUMERATED
     first_items = "; ".join(items[:MAX_ENUMERATED])
     return f"{first_items}; and {n_more} more" if n_more > 0 else first_items
-
-
-def _format_digits(value: float, decimals: int | None) -> str:
-    if isinstance(value, int):
-        return str(value)
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if decimals is None:
-        return repr(float(value))  # float(): a NumPy scalar's repr would name its type
-    kind = "f" if abs(value) < MAX_PLAIN else "e"
-    return f"{value:.{decimals}{kind}}"
 
 
 MAX_LISTED = 6  # names that a sentence lists before it counts the others

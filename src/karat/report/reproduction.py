@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from karat.report.charts.models import ChartLine, Curve, Curves, Knot, Point, Scatter
-from karat.report.model import Cell, Column, Decimals, Document, Figure, Table, columns, number
+from karat.report.model import (
+    Column,
+    Document,
+    Figure,
+    Table,
+    columns,
+    number,
+    people_column,
+)
 from karat.reproduction.results import ReproducedNumber, Reproduction
 
 MIN_LARGE_NUMBER = 10.0
@@ -21,7 +30,7 @@ _CONCLUSIONS = (
     Column("evidence", "Evidence", wrap=True),
 )
 _NUMBERS = (
-    Column("heading", "Heading", readers="people"),
+    people_column("heading", "Heading", lambda row: f"{row.where} ({row.data})"),
     Column("where", "Paper", readers="programs"),
     Column("item", "Item", help=_ITEM, wrap=True),
     *columns(measure="Measure"),
@@ -40,47 +49,35 @@ _DIFFERS = (
 )
 
 
-def reproduction_document(reproduction: Reproduction, command: str) -> Document:
+def reproduction_document(reproduction: Reproduction) -> Document:
     """Return the conclusions first, then numbers, pictures and differences."""
-    conclusions = [row._asdict() for row in reproduction.conclusions]
-    differs = [row._asdict() for row in reproduction.differs]
-    numbers = Table(
-        "rows",
-        "The paper's numbers and ours",
-        *_columns_and_cells(reproduction.rows),
-        group="heading",
-    )
+    rows, conclusions = reproduction.rows, reproduction.conclusions
     blocks: list[Table | Figure] = [
-        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(reproduction.rows)),
+        *(Figure(chart.title, chart, chart.caption) for chart in _number_charts(rows)),
         Table("conclusions", "Conclusions of the paper", _CONCLUSIONS, conclusions, open=True),
-        numbers,
-        Table("differs", "What differs", _DIFFERS, differs, open=True),
+        Table("rows", "The paper's numbers and ours", _used_columns(rows), rows, group="heading"),
+        Table("differs", "What differs", _DIFFERS, reproduction.differs, open=True),
     ]
-    title, answer = f"Reproduced: {reproduction.paper}", (reproduction.summary,)
-    return Document(
-        title, tuple(blocks), command, reproduction.signatures, reproduction.notes, answer=answer
-    )
+    answer = (reproduction.summary,)
+    return Document(f"Reproduced: {reproduction.paper}", blocks, answer=answer)
 
 
-def _columns_and_cells(
-    rows: Sequence[ReproducedNumber],
-) -> tuple[tuple[Column, ...], list[dict[str, Cell]]]:
-    empty = {
-        name
-        for name in ("at", "low", "high", "detail")
-        if all(getattr(row, name) in (None, "") for row in rows)
-    }
+def _used_columns(rows: Sequence[ReproducedNumber]) -> list[Column]:
+    """Return the columns that are not empty; measures with large numbers have one decimal."""
     large = {
         row.measure for row in rows if max(abs(row.ours), abs(row.paper or 0.0)) > MIN_LARGE_NUMBER
     }
-    cells = [_number_cells(row, 1 if row.measure in large else 3) for row in rows]
-    return tuple(c for c in _NUMBERS if c.key not in empty), cells
 
+    def digits(row: ReproducedNumber) -> int:
+        return 1 if row.measure in large else 3
 
-def _number_cells(row: ReproducedNumber, digits: int) -> dict[str, Cell]:
-    numbers = {name: getattr(row, name) for name in ("paper", "ours", "low", "high")}
-    formatted = {name: Decimals(v, digits) for name, v in numbers.items() if v is not None}
-    return {"heading": f"{row.where} ({row.data})", **row._asdict(), **formatted}
+    optional = {"at", "low", "high", "detail"}
+    used = [
+        c
+        for c in _NUMBERS
+        if c.key not in optional or any(c.cell(row) not in (None, "") for row in rows)
+    ]
+    return [replace(column, digits=digits) if column.digits else column for column in used]
 
 
 def _number_charts(rows: Sequence[ReproducedNumber]) -> Iterator[Scatter | Curves]:

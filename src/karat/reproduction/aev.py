@@ -83,8 +83,7 @@ class Plane(NamedTuple):
     published: Published
     counterpart: AevCounterpart
     study: PlaneStudy
-    size: str
-    """The counterpart in words."""
+    size: str  # the counterpart in words
     flooding: PaperDifference | None = None
     """The extent of flooding; None if no answers were flooded."""
 

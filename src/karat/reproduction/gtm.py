@@ -72,12 +72,9 @@ class CorrelationCurves(NamedTuple):
     """The curves of one set: values by measure and number of references, along the lengths."""
 
     counterpart: GtmCounterpart
-    by_references: dict[int, ReliabilityCurves]
-    """By the number of references."""
-    metric_of_measure: dict[str, str]
-    """Name in the paper -> metric."""
-    size: str
-    """The set in words."""
+    by_references: dict[int, ReliabilityCurves]  # by the number of references
+    metric_of_measure: dict[str, str]  # name in the paper -> metric
+    size: str  # the set in words
     shuffle: int | None = None
     """One of the shuffles into pseudo-documents; None for the mean over all."""
 

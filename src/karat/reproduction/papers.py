@@ -18,8 +18,7 @@ from karat.reproduction.results import Reproduction
 from karat.stats.resampling import SEED
 from karat.storage.digests import files_digest
 
-BUNDLED = "bundled"
-"""The name of the data that come with Karat."""
+BUNDLED = "bundled"  # the name of the data that come with Karat
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,7 @@ class ReproductionRequest(NamedTuple):
     """The request for a reproduction."""
 
     data: DataFolder
-    full: bool = False
-    """Use the settings that take long."""
+    full: bool = False  # use the settings that take long
     seed: int = SEED
     threads: int | None = None
     progress: Progress = silent

@@ -8,7 +8,7 @@ from math import isnan
 from typing import NamedTuple
 
 from karat.arithmetic import SLACK
-from karat.results import Result
+from karat.results import SignedResult
 from karat.stats import significance
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
@@ -17,20 +17,15 @@ HOLDS, FAILS, UNDECIDED = "holds", "fails", significance.UNDECIDED
 class ReproducedNumber(NamedTuple):
     """A number of the paper, and the same number here."""
 
-    where: str
-    """The paper's table, figure or section."""
-    item: str
-    """The row of the table, or the curve of the figure."""
+    where: str  # the paper's table, figure or section
+    item: str  # the row of the table, or the curve of the figure
     measure: str
-    paper: float | None
-    """None where the paper prints no number."""
+    paper: float | None  # None where the paper prints no number
     ours: float
     data: str
     low: float | None = None
-    high: float | None = None
-    """The ends of our interval, where there is one."""
-    at: float | None = None
-    """The place on the x axis of the paper's figure."""
+    high: float | None = None  # the ends of our interval, where there is one
+    at: float | None = None  # the place on the x axis of the paper's figure
     detail: str = ""
 
 
@@ -39,8 +34,7 @@ class Conclusion(NamedTuple):
 
     where: str
     claim: str
-    verdict: str
-    """`holds`, `fails` or `undecided`."""
+    verdict: str  # `holds`, `fails` or `undecided`
     evidence: str
     data: str
 
@@ -69,21 +63,18 @@ def difference_verdict(difference: float) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Reproduction(Result):
+class Reproduction(SignedResult):
     """The main table or figure of a paper, made again on the data at hand."""
 
     name: str
-    paper: str
-    """The authors, the year and the title."""
-    data: tuple[str, ...]
-    """The data sets that were used."""
+    paper: str  # the authors, the year and the title
+    data: tuple[str, ...]  # the data sets that were used
     rows: tuple[ReproducedNumber, ...]
     conclusions: tuple[Conclusion, ...]
     differs: tuple[PaperDifference, ...]
     settings: Mapping[str, object]
     signatures: Mapping[str, str]
-    invented: str = ""
-    """A sentence on invented parts of bundled data; empty for real data."""
+    invented: str = ""  # a sentence on invented parts of bundled data; empty for real data
     remarks: tuple[str, ...] = ()
 
     @property
@@ -107,11 +98,6 @@ class Reproduction(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences that a reader of the numbers should know."""
         return self.remarks
-
-    @property
-    def signature(self) -> str:
-        """The signatures of metrics and models, a line each."""
-        return "\n".join(self.signatures.values())
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -128,6 +128,7 @@ def calibrate(
 Rows = Callable[[Floats, Floats], Floats]
 Groups = tuple[float, int, int]  # a value, the groups it is of, the groups left out
 Together = Callable[[Floats, Floats, Ints | None], Groups]
+OfSegments = Callable[[Floats, Floats, ScoreSums | None], float]
 
 
 def defined(human: ArrayLike, metric: ArrayLike) -> tuple[Floats, Floats]:
@@ -182,12 +183,9 @@ def each_row(rows: Rows, human: Floats, metric: Floats, width: tuple[int, ...] =
 class Pooled:
     """Sums over groups, and the statistic of the sums."""
 
-    parts: Rows
-    """Rows of human and metric scores, each a group -> rows x parts."""
-    value: Callable[[Floats], Floats]
-    """Sums of parts, along the last axis -> their statistics."""
-    width: int
-    """The number of parts."""
+    parts: Rows  # rows of human and metric scores, each a group -> rows x parts
+    value: Callable[[Floats], Floats]  # sums of parts, along the last axis -> their statistics
+    width: int  # the number of parts
 
     def rows(self, human: Floats, metric: Floats) -> Floats:
         """Return the statistic of each row on its own."""
@@ -216,7 +214,7 @@ class Statistic:
     """
     grouped: PairsOfGroups | LinesOfGroups | None = None
     """Kernel routine for `each_group` of many draws or exchanges of all cells, if there is one."""
-    of_segments: Callable[[Floats, Floats, ScoreSums | None], float] | None = None
+    of_segments: OfSegments | None = None
     """Of systems x segments, where the segments behind systems' scores tell how sure they are.
 
     With the function that scores sums, metric scores are statistics, as in `soft_pairwise`.
@@ -334,8 +332,7 @@ def _p_of(rows: Rows) -> Callable[[Floats, Floats], float]:
     return lambda h, m: p_of_r(float(rows(h[None], m[None])[0]), len(h))
 
 
-MAX_PERMUTED_POINTS = 7
-"""Points whose orders are all tried: 5,040 of them."""
+MAX_PERMUTED_POINTS = 7  # points whose orders are all tried: 5,040 of them
 
 
 def _p_of_spearman(human: Floats, metric: Floats) -> float:

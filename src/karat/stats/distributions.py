@@ -82,8 +82,7 @@ def _away_from_zero(x: float) -> float:
     return x if abs(x) > 1e-300 else 1e-300
 
 
-MIN_POINTS = 3
-"""Points that a correlation with a p needs: any two lie on a line."""
+MIN_POINTS = 3  # points that a correlation with a p needs: any two lie on a line
 
 
 def p_of_r(r: float, n: int) -> float:

@@ -85,8 +85,7 @@ class IntervalFamily(ABC):
     """The intervals of a mean at all levels."""
 
     mean: float
-    error: float
-    """The standard error of the mean."""
+    error: float  # the standard error of the mean
 
     def interval(self, alpha: float = ALPHA) -> MeanInterval:
         """Return the interval at the confidence level 1 - alpha."""
@@ -211,12 +210,9 @@ class BoundedIntervals(IntervalFamily):
     """
 
     values: Floats
-    masses: Floats
-    """The weights of the values; their mean is 1."""
-    ends: tuple[float, float]
-    """The lowest and the highest possible value."""
-    shrink: float
-    """The factor by which distances shrink since the population is finite."""
+    masses: Floats  # the weights of the values; their mean is 1
+    ends: tuple[float, float]  # the lowest and the highest possible value
+    shrink: float  # the factor by which distances shrink since the population is finite
     freedom: int
     more: float
 

@@ -113,7 +113,8 @@ class Permutation(NamedTuple):
     p: float  # NaN where the difference is undefined
     beyond: int
     trials: int  # whose difference was defined
-    exact: bool = False  # all exchanges there are were tried
+    exact: bool  # all exchanges there are were tried
+    differences: Floats  # of all exchanges; NaN where undefined
 
     @property
     def share(self) -> float:
@@ -128,8 +129,6 @@ class Exchanges(NamedTuple):
     trials: int
     seed: int
     progress: Progress
-    keep: Callable[[Floats], None] | None = None
-    """Takes the differences of all exchanges, if somebody wants them."""
 
     def test(
         self, delta: float, differences: Callable[[Words], Floats], size: int = TRIALS_AT_A_TIME
@@ -146,15 +145,13 @@ class Exchanges(NamedTuple):
         return self.summarize(delta, np.concatenate(parts), exact)
 
     def summarize(self, delta: float, differences: Floats, exact: bool) -> Permutation:
-        """Keep the differences of all exchanges and count those that are at least `delta`."""
-        if self.keep:
-            self.keep(differences)
+        """Count the differences that are at least `delta`."""
         defined = differences[~np.isnan(differences)]
         beyond, trials = int(np.count_nonzero(defined >= delta - SLACK)), len(defined)
         p = float("nan")
         if not np.isnan(delta):
             p = beyond / trials if exact else (1 + beyond) / (1 + trials)
-        return Permutation(delta, p, beyond, trials, exact)
+        return Permutation(delta, p, beyond, trials, exact, differences)
 
     def undefined(self) -> Permutation:
         """Return the test of metrics whose difference no exchange has."""

@@ -146,10 +146,8 @@ def _ratio(top: float, bottom: float) -> float:
 class Kappa(NamedTuple):
     """Agreement of two judges on the units that both labelled."""
 
-    value: float
-    """NaN if undefined; `why` has the reason."""
-    equal: float
-    """The share of equal labels; NaN without a common unit."""
+    value: float  # NaN if undefined; `why` has the reason
+    equal: float  # the share of equal labels; NaN without a common unit
     units: int
     reason: str = ""
 
@@ -248,8 +246,7 @@ def inter_judge_systems(table: JudgeTable, systems: Sequence[Any]) -> list[Judge
 
 
 MIN_GAP = 0.2
-MIN_COMPARED_JUDGES = 3
-"""Comparable judges from which on one can be flagged."""
+MIN_COMPARED_JUDGES = 3  # comparable judges from which on one can be flagged
 MIN_SHARED_UNITS = 2
 
 

@@ -29,12 +29,10 @@ from karat.arrays import Flags, Floats, Ints, np
 class Design:
     """The units of a population, and how they were drawn."""
 
-    sizes: Floats
-    """The size of each unit, such as its number of segments."""
+    sizes: Floats  # the size of each unit, such as its number of segments
     probability: Floats
     """The probability with which each unit was drawn in its round; NaN for equal probabilities."""
-    round: Ints
-    """The round that drew each unit, from 1; 0 for a unit that none has drawn."""
+    round: Ints  # the round that drew each unit, from 1; 0 for a unit that none has drawn
 
     @classmethod
     def simple(cls, sizes: Floats) -> Design:
@@ -62,14 +60,10 @@ class Expansion(NamedTuple):
     """The mean of a population, from a sample, and the deviations that its error consists of."""
 
     mean: float
-    deviations: Floats
-    """z of each labelled unit, with the finite population taken into account."""
-    plain: Floats
-    """z without the factors 1 - pi: for new units."""
-    freedom: int
-    """Labelled units less rounds."""
-    fraction: float
-    """The share of the population that was drawn, the mean of pi by squared weights."""
+    deviations: Floats  # z of each labelled unit, with the finite population taken into account
+    plain: Floats  # z without the factors 1 - pi: for new units
+    freedom: int  # labelled units less rounds
+    fraction: float  # the share of the population that was drawn, the mean of pi by squared weights
 
     def error(self, finite: bool = True) -> float:
         """Return the standard error of the mean."""
@@ -140,16 +134,11 @@ PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
 class Labelled:
     """Labels and judges' values: systems x units, of which some are labelled."""
 
-    y: Floats
-    """People's values, systems x units; NaN where there is none."""
-    x: Floats
-    """Judges' values of the same outputs, systems x units x judges."""
-    all_values: Floats
-    """Judges' values of all outputs of each unit, systems x units x judges."""
-    sizes: Floats
-    """The size of each unit, systems x units; 0 where the system has no output."""
-    weights: Floats
-    """The weight of each label, m / pi; 0 where there is none."""
+    y: Floats  # people's values, systems x units; NaN where there is none
+    x: Floats  # judges' values of the same outputs, systems x units x judges
+    all_values: Floats  # judges' values of all outputs of each unit, systems x units x judges
+    sizes: Floats  # the size of each unit, systems x units; 0 where the system has no output
+    weights: Floats  # the weight of each label, m / pi; 0 where there is none
 
     def with_columns(self, x: Floats, all_values: Floats) -> Labelled:
         """Return the same labels with other values beside them."""
@@ -171,14 +160,10 @@ class Prediction(NamedTuple):
 
     units: Floats
     """lambda f, or lambda m, of the labelled outputs of each unit; 0 where there is no label."""
-    all_outputs: Floats
-    """lambda f, or lambda m, of all outputs of each unit."""
-    means: Floats
-    """The mean of `every` over the population of each system."""
-    factor: float
-    """lambda."""
-    correlation: float
-    """Of people's values with the predictions, within systems."""
+    all_outputs: Floats  # lambda f, or lambda m, of all outputs of each unit
+    means: Floats  # the mean of `all_outputs` over the population of each system
+    factor: float  # lambda
+    correlation: float  # of people's values with the predictions, within systems
 
     def times(self, factor: float) -> Prediction:
         """Return the predictions times a number."""

@@ -23,8 +23,7 @@ from karat.stats.distributions import student_tail
 NEARLY = 1e-9
 """A column is a combination of the others if they leave less than this part of its variance."""
 
-LARGEST = 1e100
-"""Numbers up to this are fitted: fourth powers of their ratios can still be added."""
+LARGEST = 1e100  # numbers up to this are fitted: fourth powers of their ratios can still be added
 
 
 class Coefficient(NamedTuple):
@@ -41,13 +40,10 @@ class LeastSquares(NamedTuple):
 
     coefficients: tuple[Coefficient, ...]
     predicted: Floats
-    left_out: Floats
-    """Of each point by the fit of all others; NaN where these do not tell."""
+    left_out: Floats  # of each point by the fit of all others; NaN where these do not tell
     r2: float
-    adjusted: float
-    """1 - (1 - R^2)(n - 1) / (n - k - 1)."""
-    sigma: float
-    """s, the standard error of a residual."""
+    adjusted: float  # 1 - (1 - R^2)(n - 1) / (n - k - 1)
+    sigma: float  # s, the standard error of a residual
 
 
 def least_squares(x: Floats, y: Floats, names: Sequence[str]) -> LeastSquares:

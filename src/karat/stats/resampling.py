@@ -76,10 +76,8 @@ def _products(
 class Copies(NamedTuple):
     """Repeated points in each row of a resample."""
 
-    pairs: Ints
-    """Pairs that consist of two copies of one point."""
-    points: Ints
-    """Distinct points."""
+    pairs: Ints  # pairs that consist of two copies of one point
+    points: Ints  # distinct points
 
 
 def count_copies(points: Ints, present: Flags) -> Copies:

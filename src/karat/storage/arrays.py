@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from karat.arrays import NDArray, np
 from karat.errors import InputError
@@ -121,15 +121,18 @@ class ArrayFile:
     """Rows of numbers in a temporary file, which grows at its end; rows may be written again.
 
     Without `width` a row is one number, and arrays have one dimension. Reading takes no memory but
-    the result's. Several threads may read.
+    the result's. Several threads may read. The file is removed with the object. With `in_memory`
+    the rows are held in memory instead.
     """
 
-    def __init__(self, dtype: str, purpose: str, width: int | None = None) -> None:
+    def __init__(
+        self, dtype: str, purpose: str, width: int | None = None, in_memory: bool = False
+    ) -> None:
         self.dtype, self.purpose = np.dtype(dtype), purpose
         self._shape = () if width is None else (width,)
         self._width = width or 1
         self._rows = 0
-        self._file = temporary_file(purpose)
+        self._file: IO[bytes] = io.BytesIO() if in_memory else temporary_file(purpose)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -170,6 +173,8 @@ class ArrayFile:
         shape = (self._rows, *self._shape)
         if not self._rows:
             return np.empty(shape, dtype=self.dtype)
+        if isinstance(self._file, io.BytesIO):
+            return np.frombuffer(self._file.getvalue(), dtype=self.dtype).reshape(shape)
         with self._lock, writing_temporary(self.purpose):
             self._file.flush()
             held = mmap.mmap(self._file.fileno(), self._rows * self._bytes, access=mmap.ACCESS_READ)

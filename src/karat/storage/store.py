@@ -67,6 +67,11 @@ class ModelStore:
     digest: str = ""
     """Digest of the content, for signatures; empty for a part of a file."""
 
+    @property
+    def description(self) -> dict[str, Any]:
+        """The description of the model: `about` without its kind and version."""
+        return {k: v for k, v in self.about.items() if k not in ("kind", "version")}
+
     def array(self, name: str, kind: str) -> NDArray[Any]:
         """An array of one dimension by its name, checked for its type (`int32`, `float64`, …)."""
         array = self.arrays.get(name)

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.model import Column, Document, Row, Table, format_count
+from karat.report.documents.evalsets import problems_table
+from karat.report.model import Column, Document, Table, format_count, number
 
 if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
 
 
-_ROWS = (Column("table", "Table"), Column("rows", "Rows", align="right"))
-_PROBLEMS = (Column("problem", "Problem", wrap=True),)
+_ROWS = (Column("table", "Table"), number("rows", "Rows"))
 
 
-def store_check_document(store_check: StoreCheck, command: str) -> Document:
+def store_check_document(store_check: StoreCheck) -> Document:
     """Return the row counts and problems of a store as a document."""
-    counts: list[Row] = [row._asdict() for row in store_check.rows]
-    problems: list[Row] = [{"problem": problem} for problem in store_check.problems]
-    tables = [Table("rows", "Contents", _ROWS, counts, open=True)]
-    if problems:
-        tables.append(Table("problems", "Problems", _PROBLEMS, problems, open=True))
-    title = f"Store {store_check.name}"
-    return Document(
-        title, tuple(tables), command, {}, store_check.notes, answer=_answer(store_check)
-    )
+    tables = [Table("rows", "Contents", _ROWS, store_check.rows, open=True)]
+    if store_check.problems:
+        tables.append(problems_table(store_check.problems, open=True))
+    return Document(f"Store {store_check.name}", tables, answer=_answer(store_check))
 
 
 def _answer(store_check: StoreCheck) -> tuple[str, ...]:

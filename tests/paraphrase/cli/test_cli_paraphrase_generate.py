@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import karat as kt
-from karat.paraphrase.generate.confidence import CONFIDENCE
+from karat.paraphrase.generate.rewriting import CONFIDENCE
 from karat.paraphrase.pem.model import PEM
 
 Output = Callable[..., str]

@@ -48,7 +48,7 @@ def whole(place: Path) -> Path:
 
 def run(*arguments: object) -> Result:
     """The command in this process; its exit code is what the shell would see."""
-    from karat.realize.cli.group import command
+    from karat.realize.cli import command
 
     return CliRunner().invoke(command, [str(a) for a in arguments], standalone_mode=False)
 
@@ -516,9 +516,9 @@ def test_generate_says_why_it_does_without_the_ordering_model(
 def test_a_model_that_has_lemmas_says_so() -> None:
     both = RealizerModel(None, {"all": None, "lemmas": None})
     told = "give --inputs all. The model also has lemmas: if the trees have lemmas, give --inputs "
-    assert both.fallback("words").endswith(f"{told}lemmas.")
-    assert both.fallback("lemmas") == ""
-    one = RealizerModel(None, {"lemmas": None}).fallback("words")
+    assert both.fallback_notes("words", None)[0].endswith(f"{told}lemmas.")
+    assert both.fallback_notes("lemmas", None) == ()
+    (one,) = RealizerModel(None, {"lemmas": None}).fallback_notes("words", None)
     assert one.endswith("or give --inputs lemmas.")
     assert "also" not in one
 

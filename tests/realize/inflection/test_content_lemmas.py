@@ -18,13 +18,13 @@ from karat.realize import (
     RealizerModel,
     completer,
     completion,
-    explain_content_words,
-    generate_sentences,
+    explain_tree,
     labelling,
     read_input,
+    realize_trees,
 )
 from karat.realize import ordering as ordering_training
-from karat.realize.content import check_completion_classes
+from karat.realize.content import completed_slots
 from karat.realize.forms import Cell, FormTable
 from karat.realize.generation import ContentRealizer
 from karat.realize.model import input_kinds
@@ -61,7 +61,7 @@ def model(folder: Path) -> RealizerModel:
 def texts(model: RealizerModel, text: str, path: Path, **more: object) -> list[str]:
     path.write_text(text, "utf-8")
     wanted: dict = {"inputs": "lemmas", "complete": BOTH, **more}
-    return [row.sentence for row in generate_sentences(model, read_input(path), **wanted).rows]
+    return [row.sentence for row in realize_trees(model, read_input(path), **wanted).rows]
 
 
 def test_kinds_of_input_are_listed_in_their_order_and_once() -> None:
@@ -142,7 +142,7 @@ def test_evaluation_has_all_that_the_model_can_be_given(model: RealizerModel, fo
     assert [row.inputs for row in found.rows] == ["all", *["all, content words"] * 3, *lemmas]
     assert [row.inputs for row in kt.evaluate_realizer(model, bank, "lemmas").rows] == lemmas
     table = found.document("").blocks[1]
-    assert [row["forms"] is None for row in table.rows] == [True] * 4 + [False] * 6
+    assert [row.forms is None for row in table.rows] == [True] * 4 + [False] * 6
     lines = render_text(found.document(""), width=70).splitlines()
     # However many parts the table is cut into, each tells the inputs.
     parts = sum(line.startswith("  Model ") for line in lines)
@@ -166,7 +166,7 @@ def test_content_lemmas_are_explained_without_the_forms_of_the_file(
 ) -> None:
     path = tmp_path / "content.conllu"
     path.write_text(CONTENT.format(dog="owl", town="york"), "utf-8")
-    found = explain_content_words(model, read_input(path), 0, inputs="lemmas")
+    found = explain_tree(model, read_input(path), 0, inputs="lemmas", complete=BOTH)
     written, text = (row.sentence for row in found.rows)
     assert [written] == texts(model, CONTENT.format(dog="owl", town="york"), path)
     assert [text] == texts(model, path.read_text("utf-8"), path, detokenise=True)
@@ -293,12 +293,12 @@ def test_blocks_of_any_size_make_the_same_text(
 ) -> None:
     path = tmp_path / "t.txt"
     path.write_text("".join(one.content for one in sentences), "utf-8")
-    realizer = ContentRealizer(contracting, "lemmas", check_completion_classes(BOTH))
+    realizer = ContentRealizer(contracting, "lemmas", completed_slots(BOTH))
     whole, *others = (
         [
             text
             for _, some in realizer.realize_all(read_input(path), 2, most=most)
-            for text in some.texts(True)
+            for text in some.texts(detokenise=True)
         ]
         for most in (30, 7, 1)
     )
@@ -332,7 +332,7 @@ def test_the_explanation_of_content_lemmas_has_their_forms(
     number = next(i for i, one in enumerate(sentences) if "An owl doesn't" in one.text)
     path = tmp_path / "t.txt"
     path.write_text("".join(one.content for one in sentences), "utf-8")
-    found = explain_content_words(contracting, read_input(path), number, 2, inputs="lemmas")
+    found = explain_tree(contracting, read_input(path), number, 2, inputs="lemmas", complete=BOTH)
     assert found.rows[1].sentence == sentences[number].text
     chosen = [(one.lemma, one.form) for one in found.inflection if one.chosen]
     assert chosen[:4] == [("a", "an"), ("owl", "owl"), ("do", "does"), ("not", "n't")]

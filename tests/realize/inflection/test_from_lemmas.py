@@ -14,7 +14,7 @@ from oracles.toy_lemmas import toy_lemmas
 import karat as kt
 from karat.realize import RealizerModel, read_trees, realize_trees
 from karat.realize import ordering as ordering_training
-from karat.realize.cli.group import command
+from karat.realize.cli import command
 
 
 @pytest.fixture(scope="module")

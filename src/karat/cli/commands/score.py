@@ -207,7 +207,7 @@ def show_signatures(
     signatures = {str(metric): metric.signature(references, form, interval) for metric in metrics}
     document = note_signature_form(signature_document(signatures, command_line()), form)
     if format == "text":
-        say((f"{line}\n" for line in document.signatures.values()), output)
+        say((f"{line}\n" for line in signatures.values()), output)
     else:
         show(document, format, output)
 

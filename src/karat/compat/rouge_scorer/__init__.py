@@ -1,11 +1,114 @@
-"""rouge-score's scorer, counted by Karat's kernel.
+"""rouge-score's scorer, counted by Karat's kernel: ROUGE-N, ROUGE-L and ROUGE-Lsum of one text.
 
 from karat.compat import rouge_scorer
 
 rouge_scorer.RougeScorer(["rouge1", "rougeL"], use_stemmer=True).score(target, prediction)
 """
 
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
 from karat.compat.rouge_scorer import scoring, tokenizers
-from karat.compat.rouge_scorer.scorer import RougeScorer
+from karat.compat.rouge_scorer.scoring import BaseScorer, RougeScore, fmeasure
+from karat.compat.rouge_scorer.tokenizers import DefaultTokenizer
+from karat.errors import InputError, MissingExtra, quoted
+
+if TYPE_CHECKING:
+    from karat.metrics.rouge import Rouge
 
 __all__ = ["RougeScorer", "scoring", "tokenizers"]
+
+
+class RougeScorer(BaseScorer):
+    """Scores of a prediction against one target or the best of several.
+
+    `tokenizer` has a method `tokenize(text)`; without one, tokens are lower-cased runs of a-z and
+    0-9, stemmed if `use_stemmer`. With `split_summaries`, NLTK finds the sentences of ROUGE-Lsum.
+    """
+
+    def __init__(
+        self,
+        rouge_types: Sequence[str],
+        use_stemmer: bool = False,
+        split_summaries: bool = False,
+        tokenizer: Any = None,
+    ) -> None:
+        self.rouge_types = rouge_types
+        self._tokenizer = tokenizer or DefaultTokenizer(use_stemmer)
+        self._split_summaries = split_summaries
+
+    def score(self, target: str, prediction: str) -> dict[str, RougeScore]:
+        """Return the scores of each type against one target."""
+        return self.score_multi([target], prediction)
+
+    def score_multi(self, targets: Sequence[str], prediction: str) -> dict[str, RougeScore]:
+        """Return the scores of each type against the target with the best F."""
+        if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
+            raise InputError(f"targets is {type(targets).__name__}, expected a list of str")
+        texts = list(targets)
+        if not texts:
+            raise InputError("targets is empty: at least one is needed")
+        for name, text in (("prediction", prediction), *(("target", text) for text in texts)):
+            if not isinstance(text, str):
+                raise InputError(f"{name} is {type(text).__name__}, expected str")
+        names = list(dict.fromkeys(self.rouge_types))
+        split = [name for name in names if self._split_summaries and name == "rougeLsum"]
+        scores = self._scores([name for name in names if name not in split], texts, prediction)
+        if split:
+            lines = [_sentences(text) for text in (prediction, *texts)]
+            scores |= self._scores(split, lines[1:], lines[0])
+        return {name: scores[name] for name in names}
+
+    def _scores(
+        self, names: list[str], targets: Sequence[str], prediction: str
+    ) -> dict[str, RougeScore]:
+        if not names:
+            return {}
+        from karat.compat.one_segment import pairs_of
+
+        is_default = type(self._tokenizer) is DefaultTokenizer
+        metrics = _metrics(tuple(names), self._tokenizer.stem if is_default else "none")
+        tokenize = None if is_default else self._tokenizer.tokenize
+        pairs = pairs_of(metrics, prediction, targets, tokenize)
+        best: dict[str, RougeScore] = {}
+        for name, metric in zip(names, metrics, strict=True):
+            counts = zip(*(column.tolist() for column in metric.hits(pairs)), strict=False)
+            shares = [(hits / max(c, 1), hits / max(t, 1)) for hits, c, t in counts]
+            scores = [RougeScore(p, r, fmeasure(p, r)) for p, r in shares]
+            best[name] = max(scores, key=lambda score: score.fmeasure)  # of equals, the first
+        return best
+
+
+@lru_cache(maxsize=32)
+def _metrics(names: tuple[str, ...], stem: str) -> tuple[Rouge, ...]:
+    """Return the metrics of rouge types."""
+    from karat.metrics.rouge import RougeL, RougeLsum, RougeN
+
+    metrics: list[Rouge] = []
+    for name in names:
+        if name in ("rougeL", "rougeLsum"):
+            metrics.append((RougeL if name == "rougeL" else RougeLsum)(stem=stem))
+        elif re.fullmatch("rouge[1-9]", name):
+            metrics.append(RougeN(n=int(name[5:]), stem=stem))
+        else:
+            expected = "expected rouge1 to rouge9, rougeL or rougeLsum"
+            raise InputError(f"rouge type {quoted(name)}: {expected}")
+    return tuple(metrics)
+
+
+def _sentences(text: str) -> str:
+    """Return the sentences that NLTK finds, one a line."""
+    try:
+        import nltk
+    except ImportError as error:
+        needs = "split_summaries needs the package nltk and its data punkt_tab"
+        raise MissingExtra(f"{needs}: pip install nltk") from error
+    try:
+        return "\n".join(nltk.sent_tokenize(text))
+    except LookupError as error:
+        do = "run nltk.download('punkt_tab'), or put a line feed between sentences yourself"
+        raise InputError(f"split_summaries: NLTK has no data punkt_tab here; {do}") from error

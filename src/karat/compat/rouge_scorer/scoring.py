@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 from karat.errors import InputError
 
 
-class Score(NamedTuple):
+class RougeScore(NamedTuple):
     """Precision, recall and their harmonic mean."""
 
     precision: float
     recall: float
     fmeasure: float
+
+
+Score = RougeScore  # rouge-score's name, which its values print and pickles look for
+RougeScore.__name__ = RougeScore.__qualname__ = "Score"
 
 
 class AggregateScore(NamedTuple):
@@ -56,17 +60,18 @@ class BootstrapAggregator:
             self._scores.setdefault(name, []).append(score)
 
     def aggregate(self) -> dict[str, AggregateScore]:
-        """Return low, mid and high of the mean of each type."""
-        return {name: self._resample(scores) for name, scores in self._scores.items()}
+        """Return low, mid and high of the mean of each type.
 
-    def _resample(self, scores: list[Any]) -> AggregateScore:
-        """Draw with `np.random`, so that its seed gives rouge-score's numbers."""
+        Draws come from `np.random`, so that its seed gives rouge-score's numbers.
+        """
         from karat.arrays import np
 
-        matrix = np.array([tuple(score) for score in scores], dtype=float)
-        resamples = np.random.randint(0, len(matrix), size=(self._samples, len(matrix)))
-        means = np.stack([matrix[rows].mean(axis=0) for rows in resamples])
         cuts = 50 * (1 - self._level), 50, 50 * (1 + self._level)
-        return AggregateScore(
-            *(type(scores[0])(*row) for row in np.percentile(means, cuts, axis=0).tolist())
-        )
+        aggregates = {}
+        for name, scores in self._scores.items():
+            matrix = np.array([tuple(score) for score in scores], dtype=float)
+            resamples = np.random.randint(0, len(matrix), size=(self._samples, len(matrix)))
+            means = np.stack([matrix[rows].mean(axis=0) for rows in resamples])
+            ends = np.percentile(means, cuts, axis=0).tolist()
+            aggregates[name] = AggregateScore(*(type(scores[0])(*row) for row in ends))
+        return aggregates

@@ -31,14 +31,12 @@ __all__ = [
     "sentence_ter",
 ]
 
+_TEST_SETS = (
+    *("DATASETS", "SACREBLEU_DIR", "download_test_set", "get_available_testsets"),
+    *("get_langpairs_for_testset", "get_reference_files", "get_source_file"),
+)
 _LEFT_OUT = {
-    "DATASETS": "Karat downloads no test sets; give the references as lists",
-    "SACREBLEU_DIR": "Karat downloads no test sets; give the references as lists",
-    "download_test_set": "Karat downloads no test sets; give the references as lists",
-    "get_available_testsets": "Karat downloads no test sets; give the references as lists",
-    "get_langpairs_for_testset": "Karat downloads no test sets; give the references as lists",
-    "get_reference_files": "Karat downloads no test sets; give the references as lists",
-    "get_source_file": "Karat downloads no test sets; give the references as lists",
+    **dict.fromkeys(_TEST_SETS, "Karat downloads no test sets; give the references as lists"),
     "extract_char_ngrams": "n-grams are counted in the kernel and are not listed",
     "extract_word_ngrams": "n-grams are counted in the kernel and are not listed",
     "significance": "karat.compare tests systems against a baseline",
@@ -64,14 +62,8 @@ def corpus_bleu(
     use_effective_order: bool = False,
 ) -> BLEUScore:
     """Return BLEU of a corpus; `references[k]` is a stream with a reference for each hypothesis."""
-    metric = BLEU(
-        lowercase=lowercase,
-        force=force,
-        tokenize=tokenize,
-        smooth_method=smooth_method,
-        smooth_value=smooth_value,
-        effective_order=use_effective_order,
-    )
+    smoothing = smooth_method, smooth_value
+    metric = BLEU(lowercase, force, tokenize, *smoothing, effective_order=use_effective_order)
     return metric.corpus_score(hypotheses, references)
 
 
@@ -79,15 +71,9 @@ def raw_corpus_bleu(
     hypotheses: Sequence[str], references: Streams, smooth_value: float | None = 0.1
 ) -> BLEUScore:
     """Return BLEU of tokens between white space, with smoothing `floor` and effective order."""
-    return corpus_bleu(
-        hypotheses,
-        references,
-        "floor",
-        smooth_value,
-        force=True,
-        tokenize="none",
-        use_effective_order=True,
-    )
+    smoothing = "floor", smooth_value
+    metric = BLEU(False, True, "none", *smoothing, effective_order=True)
+    return metric.corpus_score(hypotheses, references)
 
 
 def sentence_bleu(
@@ -100,13 +86,8 @@ def sentence_bleu(
     use_effective_order: bool = True,
 ) -> BLEUScore:
     """Return BLEU of one sentence; `references` are its references."""
-    metric = BLEU(
-        lowercase=lowercase,
-        tokenize=tokenize,
-        smooth_method=smooth_method,
-        smooth_value=smooth_value,
-        effective_order=use_effective_order,
-    )
+    smoothing = smooth_method, smooth_value
+    metric = BLEU(lowercase, False, tokenize, *smoothing, effective_order=use_effective_order)
     return metric.sentence_score(hypothesis, references)
 
 
@@ -120,13 +101,8 @@ def corpus_chrf(
     eps_smoothing: bool = False,
 ) -> CHRFScore:
     """Return chrF of a corpus; with `word_order=2` it is chrF++."""
-    metric = CHRF(
-        char_order,
-        word_order,
-        beta,
-        whitespace=not remove_whitespace,
-        eps_smoothing=eps_smoothing,
-    )
+    orders = char_order, word_order, beta
+    metric = CHRF(*orders, whitespace=not remove_whitespace, eps_smoothing=eps_smoothing)
     return metric.corpus_score(hypotheses, references)
 
 
@@ -140,13 +116,8 @@ def sentence_chrf(
     eps_smoothing: bool = False,
 ) -> CHRFScore:
     """Return chrF of one sentence."""
-    metric = CHRF(
-        char_order,
-        word_order,
-        beta,
-        whitespace=not remove_whitespace,
-        eps_smoothing=eps_smoothing,
-    )
+    orders = char_order, word_order, beta
+    metric = CHRF(*orders, whitespace=not remove_whitespace, eps_smoothing=eps_smoothing)
     return metric.sentence_score(hypothesis, references)
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import Dimension
-from karat.evalset.reading import FileLocation, Reading, parse_number, read_csv_records
+from karat.evalset.reading import FileLocation, Reading, parse_number, read_rows
 from karat.evalset.sets import EvalSet
 
 SCORE = Dimension("score", "higher", 0.0, 100.0)
@@ -83,6 +83,8 @@ def read_appraise(
         places.setdefault(group, []).append(segment)
     left = Counter[str]()
     judged = list(_locate_segments(items, base, places, left))
+    rows = ", ".join(f"{count:,} {reason}" for reason, count in left.items())
+    remarks = [f"{len(judged):,} items are read. Left out: {rows}."] if left else []
     draft = EvalSetDraft(
         name or path.name.split(".")[0],
         base.segments,
@@ -94,7 +96,7 @@ def read_appraise(
         sources=base.sources,
         dimensions=dimensions,
         description=f"Appraise campaign; texts: {base.name}",
-        remarks=[*base.remarks, *_remarks(left, len(judged))],
+        remarks=[*base.remarks, *remarks],
         trees=base.trees,
     )
     for system, segment, item in judged:
@@ -102,18 +104,12 @@ def read_appraise(
         if not typed:
             draft.judge(*at, SCORE.name, item.score, item.location)
         if item.spans is not None:
-            draft.judge(*at, PENALTY.name, sum(map(_weight, item.spans)), item.location)
+            penalty = sum(
+                PUNCTUATION if type.endswith("punctuation") else WEIGHTS[severity]
+                for severity, type in item.spans
+            )
+            draft.judge(*at, PENALTY.name, penalty, item.location)
     return draft.finish()
-
-
-def _remarks(skipped: Counter[str], n_read: int) -> list[str]:
-    rows = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
-    return [f"{n_read:,} items are read. Left out: {rows}."] if skipped else []
-
-
-def _weight(span: tuple[str, str]) -> float:
-    severity, type = span
-    return PUNCTUATION if type.endswith("punctuation") else WEIGHTS[severity]
 
 
 def _locate_segments(
@@ -122,8 +118,17 @@ def _locate_segments(
     """Yield the system and segment of each item that has them; count the others."""
     documents: dict[_Key, dict[int, _Item]] = {}
     for item in items:
-        system, document = _names(item, base)
-        reason = _skip_reason(item, system, document, base, places)
+        # The set's names of `wmt23.NAME` and `DOCUMENT#NAME`.
+        system = item.system if item.system in base.systems else item.system.partition(".")[2]
+        document = item.document.removesuffix(f"#{system}")
+        if item.kind != _SEGMENT or "#bad" in item.document or "#duplicate" in item.document:
+            reason = "for quality control"
+        elif item.is_document:
+            reason = "scores of whole documents"
+        elif document not in places:
+            reason = "of documents that the set does not have"
+        else:
+            reason = "" if system in base.systems else "of systems that the set does not have"
         if reason:
             skipped[reason] += 1
             continue
@@ -141,27 +146,8 @@ def _locate_segments(
             yield system, segment, items_by_number[at]
 
 
-def _names(item: _Item, base: EvalSet) -> tuple[str, str]:
-    """Return the names of system and document in the set: `wmt23.NAME`, `DOCUMENT#NAME`."""
-    system = item.system if item.system in base.systems else item.system.partition(".")[2]
-    return system, item.document.removesuffix(f"#{system}")
-
-
-def _skip_reason(
-    item: _Item, system: str, document: str, base: EvalSet, places: Mapping[str, list[str]]
-) -> str:
-    """Explain why an item is skipped; "" if it is read."""
-    if item.kind != _SEGMENT or "#bad" in item.document or "#duplicate" in item.document:
-        return "for quality control"
-    if item.is_document:
-        return "scores of whole documents"
-    if document not in places:
-        return "of documents that the set does not have"
-    return "" if system in base.systems else "of systems that the set does not have"
-
-
 def _items(path: Path, reading: Reading) -> Iterator[_Item]:
-    for location, row in read_csv_records(path, reading):
+    for location, row in read_rows(path, reading, commas=True):
         if not any(row):
             continue
         if len(row) not in _FIELDS:
@@ -180,32 +166,25 @@ def _items(path: Path, reading: Reading) -> Iterator[_Item]:
             reading.problem(location, f"found {problem}languages, score, document, True or False")
             continue
         spans = _spans(row[9], location, reading) if len(row) == _FIELDS[-1] else None
-        whole_document = is_document == "True"
-        yield _Item(
-            location, judge, system, int(item), kind, value, document, whole_document, spans, end
-        )
+        scored = value, document, is_document == "True", spans, end
+        yield _Item(location, judge, system, int(item), kind, *scored)
 
 
 def _spans(field: str, location: FileLocation, reading: Reading) -> list[tuple[str, str]]:
+    """Return severity and type (`category/type`, "" if it has none) of errors, in lower case."""
+    spans = []
     try:
-        spans = [(error["severity"].lower(), _type(error)) for error in json.loads(field)]
+        for error in json.loads(field):
+            types = error.get("error_type")
+            parts = types if isinstance(types, list) else [types or ""]
+            spans.append((error["severity"].lower(), "/".join(map(str, parts)).lower()))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         expected = 'expected [{"severity": …, "error_type": …}, …]'
         reading.problem(location, f"found {short(field)} as error spans, {expected}")
         return []
-    for severity, _ in spans:
-        if severity not in WEIGHTS:
-            severities = ", ".join(WEIGHTS)
-            reading.problem(
-                location, f"found the severity {quoted(severity)}, expected {severities}"
-            )
-            return []
+    unknown = next((severity for severity, _ in spans if severity not in WEIGHTS), None)
+    if unknown is not None:
+        expected = f"expected {', '.join(WEIGHTS)}"
+        reading.problem(location, f"found the severity {quoted(unknown)}, {expected}")
+        return []
     return spans
-
-
-def _type(error: Mapping[str, object]) -> str:
-    """Return the type of an error in lower case, `category/type`; "" if it has none."""
-    error_type = error.get("error_type")
-    return "/".join(
-        map(str, error_type if isinstance(error_type, list) else [error_type or ""])
-    ).lower()

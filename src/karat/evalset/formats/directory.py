@@ -31,14 +31,14 @@ from typing import Any, TypeVar
 from karat.errors import InputError, MissingExtra, quoted
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.draws import DRAWS, format_draws, read_draws
-from karat.evalset.judgements import Dimension, drop_shares
+from karat.evalset.judgements import Dimension, Judgement, drop_shares, read_judgement_table
 from karat.evalset.reading import (
     FileLocation,
     Reading,
+    TableSchema,
     parse_number,
     read_lines,
     read_text,
-    read_tsv,
 )
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree, conllu_lines, read_conllu
@@ -168,7 +168,6 @@ def toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-JUDGEMENT_COLUMNS = ("system", "segment", "judge", "dimension", "value")
 _MEANING = {"n": "\n", "r": "\r", "\\": "\\", "e": ""}
 T = TypeVar("T")
 _UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f\x7f]|^\.')
@@ -202,9 +201,8 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         licence=settings.licence,
     )
     if (path / "human.tsv").exists():
-        rows = read_tsv(path / "human.tsv", JUDGEMENT_COLUMNS, reading, True, ("kind", "other"))
-        for location, (system, segment, judge, dimension, value, *more) in rows:
-            draft.judge(system, segment, judge, dimension, value, location, *more)
+        for judgement in read_judgement_table(path / "human.tsv", reading):
+            draft.judge(*judgement)
     if (path / DRAWS).exists():
         draft.draws = [*read_draws(path / DRAWS, reading)]
     return draft.finish()
@@ -332,7 +330,7 @@ def _segments(path: Path, files: _Files, reading: Reading) -> tuple[list[str], l
     if not path.exists():
         return [str(i) for i in range(1, files.count + 1)], None
     columns = ("id", "group") if "\t" in (read_lines(path) or [""])[0] else ("id",)
-    rows = list(read_tsv(path, columns, reading, only=True))
+    rows = list(TableSchema(columns, only=True).read(path, reading))
     reading.check_once((location, row[0]) for location, row in rows)
     files.compare(path, len(rows), header=1)
     groups = [row[1] for _, row in rows] if len(columns) > 1 else None
@@ -376,7 +374,7 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
 def _judgements(evalset: EvalSet) -> Iterator[tuple[str, ...]]:
     """Yield the header and the rows of judgements, with kinds and others only where there are."""
     kinds, pairs = evalset.judgements.judge_kinds, evalset.pairs
-    yield (*JUDGEMENT_COLUMNS, *(["kind"] if kinds else []), *(["other"] if pairs else []))
+    yield (*Judgement._fields, *(["kind"] if kinds else []), *(["other"] if pairs else []))
     for row in (*drop_shares(evalset.judgements, pairs), *pairs):
         kind = (kinds.get(row.judge, ""),) if kinds else ()
         other = (getattr(row, "other", ""),) if pairs else ()

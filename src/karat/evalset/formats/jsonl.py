@@ -22,18 +22,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError, quoted
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.draws import draw_record, parse_draws
-from karat.evalset.judgements import Dimension, drop_shares
+from karat.evalset.judgements import Dimension, drop_shares, parse_judgement
 from karat.evalset.reading import (
     FileLocation,
     Reading,
     check_filled,
     check_member,
+    check_members,
     format_json_line,
     read_json_lines,
 )
@@ -42,9 +44,6 @@ from karat.text.trees import Tree
 
 HEADER = ("evalset", "description", "licence", "systems", "dimensions")
 SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
-JUDGEMENT = ("system", "segment", "judge", "dimension", "value")
-OPTIONAL_JUDGEMENT = ("kind", "evidence", "other")
-"""Members that a judgement may have, too."""
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
 
@@ -59,78 +58,41 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
     draws: list[tuple[FileLocation, _Record]] = []
     for location, record in read_json_lines(path, reading):
         if "evalset" in record and location.line == 1:
-            header = check_members(record, HEADER, location, reading)
+            check_members(record, HEADER, location, reading)
+            header = record
         elif isinstance(record.get("id"), str | int):
-            segments.append((location, check_members(record, SEGMENT, location, reading)))
+            check_members(record, SEGMENT, location, reading)
+            segments.append((location, record))
         else:
             (draws if "draw" in record else judgements).append((location, record))
     draft = _draft(path, header, segments, reading)
-    for location, record in segments:
-        for row in _array(record, "judgements", location, reading):
-            inner = row if isinstance(row, dict) else {}
-            _judge(draft, {**inner, "segment": str(record["id"])}, location, reading)
-    for location, record in judgements:
-        _judge(draft, record, location, reading)
+    inner_judgements = (
+        (location, {**(row if isinstance(row, dict) else {}), "segment": str(record["id"])})
+        for location, record in segments
+        for row in _array(record, "judgements", location, reading)
+    )
+    for location, record in chain(inner_judgements, judgements):
+        if judgement := parse_judgement(record, location, reading):
+            draft.judge(*judgement)
     draft.draws = [*parse_draws(draws, reading)] if draws else None
     return draft.finish()
-
-
-def check_members(
-    record: _Record, keys: tuple[str, ...], location: FileLocation, reading: Reading
-) -> _Record:
-    """Return the record; record unknown member names as problems."""
-    if unknown := [key for key in record if key not in keys]:
-        reading.problem(
-            location, f"found the name {quoted(unknown[0])}, expected {', '.join(keys)}"
-        )
-    return record
 
 
 def _array(record: _Record, key: str, location: FileLocation, reading: Reading) -> list[Any]:
     return (check_member(record, key, list, location, reading) or []) if key in record else []
 
 
-def _judge(draft: EvalSetDraft, record: _Record, location: FileLocation, reading: Reading) -> None:
-    if problem := judgement_problem(record):
-        reading.problem(location, problem)
-    else:
-        system, segment, judge, dimension, value = (record[key] for key in JUDGEMENT)
-        more = (record.get(name, "") for name in ("kind", "other"))
-        draft.judge(system, segment, judge, dimension, value, location, *more)
-
-
-def judgement_problem(record: _Record) -> str:
-    """Explain why a record is not a judgement; "" if it is."""
-    if {*record} - {*OPTIONAL_JUDGEMENT} != {*JUDGEMENT}:
-        problem = f"found an object with {short(', '.join(record) or 'nothing')}"
-        return f"{problem}, expected {', '.join(JUDGEMENT)}"
-    if not all(isinstance(record[key], str) for key in JUDGEMENT[:-1]):
-        return "system, segment, judge and dimension must be strings"
-    if isinstance(record["value"], str):
-        return f"found the value {quoted(record['value'])}, expected a number"
-    bad = next(
-        (key for key in OPTIONAL_JUDGEMENT if not isinstance(record.get(key, ""), str)), None
-    )
-    return f"found {quoted(record[bad])} for {quoted(bad)}, expected a string" if bad else ""
-
-
 def _draft(
     path: Path, header: _Record, segments: list[tuple[FileLocation, _Record]], reading: Reading
 ) -> EvalSetDraft:
     header_location = FileLocation(str(path), 1)
-    outputs = [
-        check_member(record, "outputs", dict, location, reading) or {}
-        for location, record in segments
-    ]
+    outputs = [check_member(record, "outputs", dict, at, reading) or {} for at, record in segments]
     listed = [str(name) for name in _array(header, "systems", header_location, reading)]
-    names = list(
-        dict.fromkeys([*listed, *(name for segment_outputs in outputs for name in segment_outputs)])
-    )
+    names = list(dict.fromkeys([*listed, *chain.from_iterable(outputs)]))
     if listed and len(names) > len(listed):
-        reading.problem(
-            header_location, f"system {quoted(names[len(listed)])} has outputs and is not listed"
-        )
-    reading.check_once((header_location, str(record["id"])) for header_location, record in segments)
+        problem = f"system {quoted(names[len(listed)])} has outputs and is not listed"
+        reading.problem(header_location, problem)
+    reading.check_once((location, str(record["id"])) for location, record in segments)
     check_filled(path, sum(map(len, outputs)), len(names), len(segments))
     trees = None
     if any("trees" in record for _, record in segments):
@@ -164,8 +126,8 @@ def _trees(record: _Record, location: FileLocation, reading: Reading) -> Iterato
         if not lists or not all(isinstance(text, str) for text in (*words, name)):
             reading.problem(location, f"found the tree {quoted(item)}, expected words and heads")
             continue
+        check_members(tree, TREE, location, reading)
         try:
-            check_members(tree, TREE, location, reading)
             yield Tree(tuple(words), tuple(heads), name)
         except InputError as error:
             reading.problem(location, str(error))
@@ -177,9 +139,7 @@ def _column(
     """Return a member that all segments have, or none has."""
     if not any(key in record for _, record in segments):
         return None
-    return [
-        check_member(record, key, str, location, reading) or "" for location, record in segments
-    ]
+    return [check_member(record, key, str, at, reading) or "" for at, record in segments]
 
 
 def json_dimensions(
@@ -189,12 +149,12 @@ def json_dimensions(
     for item in _array(header, "dimensions", location, reading):
         dimension = {"name": item} if isinstance(item, str) else item
         if not isinstance(dimension, dict) or not isinstance(dimension.get("name"), str):
-            reading.problem(
-                location, f"found the dimension {quoted(item)}, expected one with a name"
-            )
+            problem = f"found the dimension {quoted(item)}, expected one with a name"
+            reading.problem(location, problem)
             continue
+        check_members(dimension, DIMENSION, location, reading)
         try:
-            yield Dimension(**check_members(dimension, DIMENSION, location, reading))
+            yield Dimension(**dimension)
         except (InputError, TypeError) as error:
             reading.problem(location, f"the dimension {quoted(item)}: {error}")
 
@@ -213,9 +173,12 @@ def format_jsonl(evalset: EvalSet) -> Iterator[str]:
             segment["group"] = evalset.groups[i]
         if evalset.sources is not None:
             segment["source"] = evalset.sources[i]
-        segment["references"] = list(evalset.references[i])
+        segment["references"] = evalset.references[i]
         if evalset.trees is not None:
-            segment["trees"] = [_tree(tree) for tree in evalset.trees[i]]
+            segment["trees"] = [
+                {"words": tree.words, "heads": tree.heads, **({"id": tree.id} if tree.id else {})}
+                for tree in evalset.trees[i]
+            ]
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
         yield format_json_line(segment)
     kinds = evalset.judgements.judge_kinds
@@ -224,9 +187,3 @@ def format_jsonl(evalset: EvalSet) -> Iterator[str]:
         yield format_json_line({**row._asdict(), "kind": kind} if kind else row._asdict())
     for draw in evalset.draws or ():
         yield format_json_line(draw_record(draw))
-
-
-def _tree(tree: Tree) -> _Record:
-    """A tree as an object; its id only if it has one."""
-    record: _Record = {"words": list(tree.words), "heads": list(tree.heads)}
-    return {**record, "id": tree.id} if tree.id else record

@@ -26,12 +26,11 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
-    check_filled,
+    TableSchema,
+    output_columns,
     parse_number,
-    read_csv,
-    read_csv_header,
+    read_header,
     read_lines,
-    read_tsv,
     split_names,
 )
 from karat.evalset.sets import EvalSet
@@ -39,14 +38,14 @@ from karat.evalset.sets import EvalSet
 RATINGS = {"naturalness": "natur", "quality": "quality"}
 """Dimension -> how its five columns are called, before their numbers."""
 
-_PLACES = range(1, 6)
 _GUIDELINE = "Share of the other outputs in the row that it beats; ties count one half."
 
 
 def read_e2e(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Return the set in a folder; the segments are the inputs, called 1 to 630 as in `mr_id`."""
     references: dict[str, list[str]] = {}
-    for _, (meaning, text) in read_csv(path / "testset_w_refs.csv", ("mr", "ref"), reading):
+    table = TableSchema(("mr", "ref"), commas=True)
+    for _, (meaning, text) in table.read(path / "testset_w_refs.csv", reading):
         references.setdefault(meaning, []).append(text)
     inputs = list(references)
     files = sorted((path / "primary").glob("*.tsv"))
@@ -72,7 +71,10 @@ def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
     rows = [row for row in reading.numbered(read_lines(path), path) if row[1].strip()]
     outputs = []
     for (location, line), expected in zip(rows[1:], inputs, strict=False):
-        fields = [_unquoted(field) for field in line.split("\t")]
+        fields = [field.strip() for field in line.split("\t")]
+        for i, field in enumerate(fields):
+            if len(field) > 1 and field[0] == field[-1] and field[0] in "'\"":
+                fields[i] = field[1:-1].replace('""', '"')
         if len(fields) != 2:
             reading.problem(location, f"found {len(fields)} fields, expected MR and output")
         elif fields[0] != expected:
@@ -84,37 +86,25 @@ def _outputs(path: Path, inputs: list[str], reading: Reading) -> list[str]:
     return outputs
 
 
-def _unquoted(field: str) -> str:
-    text = field.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1].replace('""', '"')
-    return text
-
-
 def _read_ratings(path: Path, dimension: str, column: str, draft: EvalSetDraft) -> None:
-    names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in _PLACES))
+    names = ("_worker_id", "mr_id", *(f"{key}{i}" for key in ("sys", column) for i in range(1, 6)))
     won: dict[tuple[str, str, str], list[float]] = {}
     places: dict[tuple[str, str, str], FileLocation] = {}
-    for location, (worker, segment, *cells) in read_csv(path, names, draft.reading):
-        systems, ratings = (
-            cells[: len(_PLACES)],
-            [parse_number(text) for text in cells[len(_PLACES) :]],
-        )
+    table = TableSchema(names, commas=True)
+    for location, (worker, segment, *cells) in table.read(path, draft.reading):
+        ratings = [parse_number(text) for text in cells[5:]]
         values = [rating for rating in ratings if rating is not None]
         if len(values) < len(ratings):
             draft.reading.problem(location, f"found the ratings {cells[5:]}, expected numbers")
             continue
-        for i, system in enumerate(systems):
+        for i, system in enumerate(cells[:5]):
             key = system, segment, f"{dimension}/{worker}"
-            other_values = values[:i] + values[i + 1 :]
-            beaten = (
-                1.0 if values[i] > other else 0.5 if values[i] == other else 0.0
-                for other in other_values
-            )
-            won.setdefault(key, []).extend(beaten)
+            others = values[:i] + values[i + 1 :]
+            wins = ((values[i] > other) + 0.5 * (values[i] == other) for other in others)
+            won.setdefault(key, []).extend(wins)
             places.setdefault(key, location)
-    for key, wins in won.items():
-        draft.judge(*key, dimension, sum(wins) / len(wins), places[key])
+    for key, shares in won.items():
+        draft.judge(*key, dimension, sum(shares) / len(shares), places[key])
 
 
 QUESTIONS = {
@@ -145,7 +135,13 @@ def read_believability(
             raise InputError(f"{path} has no pair {quoted(pair)}: it has {', '.join(have)}")
     if reference not in ("tok", "raw"):
         raise InputError(f"reference={quoted(reference)}: expected tok or raw")
-    outputs = {pair: read_lines(_only(path / "text" / "mt_output", f"{pair}.*")) for pair in chosen}
+    outputs = {}
+    for pair in chosen:
+        folder = path / "text" / "mt_output"
+        files = sorted(folder.glob(f"{pair}.*"))
+        if len(files) != 1:
+            raise InputError(f"{folder}: found {len(files)} files {pair}.*, expected one")
+        outputs[pair] = read_lines(files[0])
     texts = path / "text" / "test"
     references = read_lines(texts / f"ted_test1.{reference}.en")
     sources = [texts / f"ted_test1_en-{p}.raw.{p}" for p in (c.partition("-")[0] for c in chosen)]
@@ -168,18 +164,11 @@ def read_believability(
     return draft.finish()
 
 
-def _only(folder: Path, pattern: str) -> Path:
-    files = sorted(folder.glob(pattern))
-    if len(files) != 1:
-        raise InputError(f"{folder}: found {len(files)} files {pattern}, expected one")
-    return files[0]
-
-
 def _read_scores(path: Path, pair: str, question: str, dimension: str, draft: EvalSetDraft) -> None:
-    annotators = [name for name in read_csv_header(path) if name.startswith("ANNOTATOR_")]
+    annotators = [name for name in read_header(path, commas=True) if name.startswith("ANNOTATOR_")]
     judges = [f"{pair}/{name.removeprefix('ANNOTATOR_')}" for name in annotators]
-    columns = ("SEGID", "LANGPAIR", "ANNOTYPE", *annotators)
-    for location, (segment, of, kind, *scores) in read_csv(path, columns, draft.reading):
+    table = TableSchema(("SEGID", "LANGPAIR", "ANNOTYPE", *annotators), commas=True)
+    for location, (segment, of, kind, *scores) in table.read(path, draft.reading):
         if (of, kind) != (pair, question):
             problem = f"found {short(of)} {short(kind)}"
             draft.reading.problem(location, f"{problem}, expected {pair} {question}")
@@ -196,8 +185,8 @@ _SIMILARITY = Dimension("similarity", low=0.0, high=1.0)
 
 def read_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Read the set from a file."""
-    columns = ("source", "reference", "candidate", "score")
-    rows = list(read_tsv(path, columns, reading))
+    table = TableSchema(("source", "reference", "candidate", "score"))
+    rows = list(table.read(path, reading))
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
     ids, groups = [], []
@@ -229,25 +218,21 @@ COLUMNS = ("source", "system", "paraphrase", "judge")
 
 def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Read the set from a file."""
-    with path.open("rb") as file:
-        first = file.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
-    dimensions = [name for name in first.split("\t") if name not in COLUMNS]
-    rows = list(read_tsv(path, (*COLUMNS, *dimensions), reading))
-    sources = list(dict.fromkeys(row[0] for _, row in rows))
-    systems = list(dict.fromkeys(row[1] for _, row in rows))
-    number = {source: i for i, source in enumerate(sources)}
-    check_filled(path, len(rows), len(systems), len(sources))
-    outputs: dict[str, list[str | None]] = {system: [None] * len(sources) for system in systems}
+    header = (read_lines(path) or [""])[0].split("\t")
+    dimensions = [name for name in header if name not in COLUMNS]
+    rows = list(TableSchema((*COLUMNS, *dimensions)).read(path, reading))
+    ids: dict[str, str] = {}
+    outputs: dict[tuple[str, str], str] = {}
     for location, (source, system, text, *_rest) in rows:
-        earlier = outputs[system][number[source]]
-        if earlier is not None and earlier != text:
+        item = system, ids.setdefault(source, str(len(ids) + 1))
+        if outputs.setdefault(item, text) != text:
             problem = f"another paraphrase by {short(system)} of the same source stood before"
             reading.problem(location, problem)
-        outputs[system][number[source]] = text
+    sources = list(ids)
     draft = EvalSetDraft(
         name or path.stem,
-        [str(i + 1) for i in range(len(sources))],
-        outputs,
+        list(ids.values()),
+        output_columns(path, outputs, ids.values()),
         reading=reading,
         location=path,
         references=[(source,) for source in sources],
@@ -258,5 +243,5 @@ def read_judged_paraphrases(path: Path, reading: Reading, *, name: str | None = 
     for location, (source, system, _, judge, *scores) in rows:
         for dimension, score in zip(dimensions, scores, strict=True):
             if score.strip():
-                draft.judge(system, str(number[source] + 1), judge, dimension, score, location)
+                draft.judge(system, ids[source], judge, dimension, score, location)
     return draft.finish()

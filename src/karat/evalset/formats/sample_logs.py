@@ -26,8 +26,8 @@ from karat.evalset.reading import (
     FileLocation,
     Location,
     Reading,
-    check_filled,
     check_member,
+    output_columns,
     read_json_lines,
     read_text,
     split_names,
@@ -59,7 +59,6 @@ def build_sample_set(
     path: Path,
     reading: Reading,
     samples: Sequence[LoggedSample],
-    *,
     judge: str,
     scores: str | Sequence[str],
     name: str | None,
@@ -84,55 +83,35 @@ def build_sample_set(
         if before is not sample:
             problem = f"sample {quoted(sample.name)} of {short(sample.system)} again"
             reading.problem(sample.location, f"{problem} (first in {before.location})")
-    systems = list(dict.fromkeys(sample.system for sample in samples))
-    check_filled(path, len(cells), len(systems), len(segments))
+    outputs = {item: sample.output for item, sample in cells.items()}
+    groups = None
+    if len(tasks) > 1 or is_repeated:  # by task, by sample where it was answered again
+        groups = [
+            "/".join([sample.task] * (len(tasks) > 1) + [sample.name] * is_repeated)
+            for sample in segments.values()
+        ]
+    if lost := sum(sample.output is None for sample in samples):
+        remarks = [*remarks, f"{lost:,} of {len(samples):,} samples have no output."]
     draft = EvalSetDraft(
         name or path.resolve().stem,
         list(segments),
-        {
-            system_name: [_output(cells.get((system_name, segment))) for segment in segments]
-            for system_name in systems
-        },
+        output_columns(path, outputs, segments),
         reading=reading,
         location=path,
         references=[sample.references for sample in segments.values()],
-        groups=_groups(segments, tasks, is_repeated),
+        groups=groups,
         sources=[sample.source for sample in segments.values()],
         dimensions=dimensions.values(),
         description=description,
-        remarks=[*remarks, *_missing(samples)],
+        remarks=remarks,
     )
     for (system, segment), sample in cells.items():
         for dimension in dimensions:
             if (value := sample.scores.get(dimension)) is not None:
                 model = sample.graders.get(dimension, "")
-                kind = MODEL if model else ""
-                draft.judge(
-                    system, segment, model or judge, dimension, value, sample.location, kind
-                )
+                at = system, segment, model or judge, dimension
+                draft.judge(*at, value, sample.location, MODEL if model else "")
     return draft.finish()
-
-
-def _output(sample: LoggedSample | None) -> str | None:
-    return None if sample is None else sample.output
-
-
-def _groups(
-    segments: Mapping[str, LoggedSample], tasks: Sequence[str], again: bool
-) -> list[str] | None:
-    """The samples where they were answered again, else the tasks where there are several."""
-    several = len(tasks) > 1
-    if not (several or again):
-        return None
-    groups = []
-    for sample in segments.values():
-        groups.append("/".join([sample.task] * several + [sample.name] * again))
-    return groups
-
-
-def _missing(samples: Sequence[LoggedSample]) -> list[str]:
-    lost = sum(sample.output is None for sample in samples)
-    return [f"{lost:,} of {len(samples):,} samples have no output."] if lost else []
 
 
 def _dimensions(
@@ -182,15 +161,9 @@ def read_lm_eval(
     ]
     if filter == RAW:  # the same for each filter
         samples = list({(s.system, s.task, s.name, s.time): s for s in samples}.values())
+    description = "Samples of lm-evaluation-harness"
     return build_sample_set(
-        path,
-        reading,
-        samples,
-        judge="lm-eval",
-        scores=scores,
-        name=name,
-        description="Samples of lm-evaluation-harness",
-        remarks=remarks,
+        path, reading, samples, "lm-eval", scores, name, description, remarks=remarks
     )
 
 
@@ -200,8 +173,8 @@ def _newest(path: Path) -> tuple[list[Path], list[str]]:
         return [path], []
     runs: dict[tuple[str, str], list[tuple[str, Path]]] = {}
     for file in sorted([*path.glob(LM_EVAL_FILES[0]), *path.glob(f"*/{LM_EVAL_FILES[0]}")]):
-        key = str(file.parent), _task(file)
-        runs.setdefault(key, []).append((_name_part(file, "time"), file))
+        task, time = _task_and_time(file)
+        runs.setdefault((str(file.parent), task), []).append((time, file))
     if not runs:
         raise InputError(f"{path}: found no samples_TASK_TIME.jsonl in it or in its folders")
     old = [file.name for files in runs.values() for _, file in sorted(files)[:-1]]
@@ -209,13 +182,10 @@ def _newest(path: Path) -> tuple[list[Path], list[str]]:
     return [max(files)[1] for files in runs.values()], [remark] if old else []
 
 
-def _name_part(file: Path, part: str) -> str:
+def _task_and_time(file: Path) -> tuple[str, str]:
+    """Return the task and the time that the name of a file says."""
     match = _NAME.fullmatch(file.name.removesuffix(".gz"))
-    return (match[part] or "") if match else ""
-
-
-def _task(file: Path) -> str:
-    return _name_part(file, "task") or file.name.split(".")[0]
+    return (match["task"], match["time"] or "") if match else (file.name.split(".")[0], "")
 
 
 def _filter(
@@ -224,15 +194,13 @@ def _filter(
     if choice == RAW:
         return None
     lines = (row for file_rows in rows.values() for _, row in file_rows)
-    filters = dict.fromkeys(
-        str(row["filter"]) for row in lines if "filter" in row
-    )  # not in old ones
+    # Old logs name no filter.
+    filters = dict.fromkeys(str(row["filter"]) for row in lines if "filter" in row)
     names = ", ".join(filters)
     if choice is None and len(filters) > 1:
         advice = f"--option filter=NAME; filter={RAW} takes the unfiltered responses"
-        raise InputError(
-            f"{path}: responses of several filters ({names}): choose one with {advice}"
-        )
+        problem = f"responses of several filters ({names})"
+        raise InputError(f"{path}: {problem}: choose one with {advice}")
     if choice is not None and choice not in filters:
         raise InputError(f"{path}: no responses of the filter {quoted(choice)}, only of {names}")
     return choice if choice is not None else next(iter(filters), None)
@@ -263,7 +231,7 @@ def _lm_eval_samples(
     for time, text in enumerate(texts, 1):
         yield LoggedSample(
             system=file.resolve().parent.name or "lm-eval",
-            task=_task(file),
+            task=_task_and_time(file)[0],
             name=str(row["doc_id"]),
             time=time,
             output=text,
@@ -329,15 +297,8 @@ def read_inspect_ai(
     if not files:
         raise InputError(f"{path}: found no log of inspect_ai (.eval, .json) in it")
     samples = [sample for file in files for sample in _log(file, reading)]
-    return build_sample_set(
-        path,
-        reading,
-        samples,
-        judge="inspect",
-        scores=scores,
-        name=name,
-        description="Samples of inspect_ai",
-    )
+    description = "Samples of inspect_ai"
+    return build_sample_set(path, reading, samples, "inspect", scores, name, description)
 
 
 def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
@@ -346,22 +307,18 @@ def _log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
         samples = log.get("samples")
         if not isinstance(samples, list):
             raise InputError(f"{file}: found no samples, expected a log of inspect_ai")
-        header, parts = (
-            log,
-            [(f"{file}, sample {i}", sample) for i, sample in enumerate(samples, 1)],
-        )
-        yield from _inspect_samples(str(file), header, iter(parts), reading)
+        numbered = ((f"{file}, sample {i}", sample) for i, sample in enumerate(samples, 1))
+        yield from _inspect_samples(str(file), log, numbered, reading)
         return
     with ZipMembers(file) as members:
         if "header.json" not in members.names:
             raise InputError(f"{file}: found no header.json, expected a finished log of inspect_ai")
         header = _parse_object(members.read("header.json"), f"{file}, header.json")
-        inside = [name for name in members.names if name.startswith("samples/")]
-        read = (
-            (f"{file}, {name}", _parse_object(members.read(name), f"{file}, {name}"))
-            for name in inside
-        )
-        yield from _inspect_samples(str(file), header, read, reading)
+        places = [
+            (f"{file}, {name}", name) for name in members.names if name.startswith("samples/")
+        ]
+        parsed = ((at, _parse_object(members.read(name), at)) for at, name in places)
+        yield from _inspect_samples(str(file), header, parsed, reading)
 
 
 def _parse_object(text: str | bytes, location: str) -> dict[str, Any]:
@@ -382,38 +339,31 @@ def _inspect_samples(
     if not (isinstance(model, str) and isinstance(task, str)):
         raise InputError(f"{file}: found no eval with model and task, expected inspect_ai's log")
     for location, sample in samples:
-        logged = _sample(sample, model, task, location)
-        if logged is None:
+        record = sample if isinstance(sample, dict) else {}
+        epoch, target = record.get("epoch", 1), record.get("target")
+        targets: list[Any] = target if isinstance(target, list) else [target]
+        attached = record.get("attachments")
+        source = _text(record.get("input"), attached)
+        is_counted = isinstance(epoch, int) and epoch >= 1 and source is not None
+        is_named = isinstance(record.get("id"), int | str)
+        if not (is_named and is_counted and all(isinstance(text, str) for text in targets)):
             expected = "expected a sample with id, epoch, input, target and output"
             reading.problem(location, expected)
-        else:
-            yield logged
-
-
-def _sample(sample: Any, model: str, task: str, location: str) -> LoggedSample | None:
-    if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str):
-        return None
-    epoch, target = sample.get("epoch", 1), sample.get("target")
-    targets: list[Any] = target if isinstance(target, list) else [target]
-    attached = sample.get("attachments")
-    source = _text(sample.get("input"), attached)
-    if not isinstance(epoch, int) or epoch < 1 or source is None:
-        return None
-    if not all(isinstance(text, str) for text in targets):
-        return None
-    failed = sample.get("error") is not None
-    return LoggedSample(
-        system=model,
-        task=task,
-        name=str(sample["id"]),
-        time=epoch,
-        output=None if failed else _completion(sample.get("output"), attached),
-        references=tuple(_resolve_attachment(text, attached) for text in targets),
-        source=source,
-        scores=_scores(sample.get("scores")),
-        location=location,
-        graders=_graders(sample.get("scores")),
-    )
+            continue
+        failed = record.get("error") is not None
+        scores, graders = _scores(record.get("scores"))
+        yield LoggedSample(
+            system=model,
+            task=task,
+            name=str(record["id"]),
+            time=epoch,
+            output=None if failed else _completion(record.get("output"), attached),
+            references=tuple(_resolve_attachment(text, attached) for text in targets),
+            source=source or "",
+            scores=scores,
+            location=location,
+            graders=graders,
+        )
 
 
 def _completion(output: Any, attached: Any) -> str | None:
@@ -425,12 +375,8 @@ def _completion(output: Any, attached: Any) -> str | None:
         message = choices[0].get("message")
         if isinstance(message, dict):
             return _text(message.get("content"), attached)
-    completion = output.get("completion")
-    return (
-        _resolve_attachment(completion, attached)
-        if isinstance(completion, str) and completion
-        else None
-    )
+    text = output.get("completion")
+    return _resolve_attachment(text, attached) if isinstance(text, str) and text else None
 
 
 def _text(content: Any, attached: Any) -> str | None:
@@ -451,37 +397,24 @@ def _resolve_attachment(text: str, attached: Any) -> str:
     return text
 
 
-def _scores(scores: Any) -> dict[str, object]:
-    """Return the scores as numbers; those with several values as `NAME.KEY`."""
-    scores_by_name: dict[str, object] = {}
-    for name, score in scores.items() if isinstance(scores, dict) else ():
-        value = score.get("value") if isinstance(score, dict) else None
-        parts = value if isinstance(value, dict) else {None: value}
-        for key, part_value in parts.items():
-            number = (
-                LETTERS.get(part_value, part_value) if isinstance(part_value, str) else part_value
-            )
-            scores_by_name[name if key is None else f"{name}.{key}"] = (
-                float(number) if isinstance(number, bool) else number
-            )
-    return scores_by_name
+def _scores(scores: Any) -> tuple[dict[str, object], dict[str, str]]:
+    """Return scores as numbers, and the models that gave some; `NAME.KEY` if one has several.
 
-
-def _graders(scores: Any) -> dict[str, str]:
-    """Return the models that gave scores: such scores come with what the model was asked.
-
-    A grader without a name goes by that of the score.
+    The score of a model comes with what the model was asked. A grader without a name goes by that
+    of the score.
     """
+    numbers: dict[str, object] = {}
     graders: dict[str, str] = {}
     for name, score in scores.items() if isinstance(scores, dict) else ():
-        metadata = score.get("metadata") if isinstance(score, dict) else None
+        value, metadata = (
+            (score.get("value"), score.get("metadata")) if isinstance(score, dict) else (None, None)
+        )
+        several = {f"{name}.{k}": v for k, v in value.items()} if isinstance(value, dict) else None
+        for key, part in ({name: value} if several is None else several).items():
+            number = LETTERS.get(part, part) if isinstance(part, str) else part
+            numbers[key] = float(number) if isinstance(number, bool) else number
         messages = metadata.get("grading") if isinstance(metadata, dict) else None
         if isinstance(messages, list) and messages:
             last = messages[-1] if isinstance(messages[-1], dict) else {}
-            keys = [name, *(f"{name}.{key}" for key in _parts(score.get("value")))]
-            graders |= dict.fromkeys(keys, str(last.get("model") or name))
-    return graders
-
-
-def _parts(value: Any) -> list[str]:
-    return list(value) if isinstance(value, dict) else []
+            graders |= dict.fromkeys([name, *(several or ())], str(last.get("model") or name))
+    return numbers, graders

@@ -13,7 +13,7 @@ None, null, NaN or NA, or has no row.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,9 +25,9 @@ from karat.evalset.reading import (
     FileLocation,
     Location,
     Reading,
-    read_csv_records,
     read_json_lines,
     read_lines,
+    read_rows,
 )
 from karat.registry import load
 from karat.settings import nearest
@@ -89,7 +89,7 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
     The score of an output in comparisons is the share of them that it won.
     """
     from karat.evalset.additions import read_judgements
-    from karat.evalset.judgements import Dimension, check_pairs, win_shares
+    from karat.evalset.judgements import Dimension, GivenJudgement, check_pairs, win_shares
 
     reading = Reading(lister="")
     rows, described = read_judgements(Path(path), reading)
@@ -108,51 +108,41 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
         )
     scales = {scale.name: scale for scale in described}
     scale = scales.get(dimension, Dimension(dimension, "higher", None, None))
-    pairs = [(row.location, (*row[1:6], row.other)) for row in rows if row.other]
-    compared = check_pairs(
-        [pair for pair in pairs if pair[1][3] == dimension], {dimension: scale}, reading
-    )
-    values: dict[tuple[str, str], list[float]] = {}
+    chosen = [row for row in rows if row.dimension == dimension]
+    compared = check_pairs([row.pair for row in chosen if row.other], {dimension: scale}, reading)
+    shares = [GivenJudgement(*share, location) for location, share in win_shares(compared)]
+    values: dict[str, dict[str, list[float]]] = {}
     places: dict[str, Location] = {}
-    for location, share in win_shares(compared):
-        values.setdefault((share.system, share.segment), []).append(share.value)
-        places.setdefault(share.segment, location)
-    for row in rows:
-        if row.dimension != dimension or row.other:
-            continue
+    for row in (*shares, *(row for row in chosen if not row.other)):
         value = parse_score(row.value)
         if value is None or math.isnan(value):
             reading.problem(row.location, f"found the value {quoted(row.value)}, expected a number")
             continue
-        values.setdefault((row.system, row.segment), []).append(value)
+        values.setdefault(row.system, {}).setdefault(row.segment, []).append(value)
         places.setdefault(row.segment, row.location)
     reading.check()
-    by_id: dict[str, dict[str, float]] = {}
-    for (system, segment), ratings in values.items():
-        by_id.setdefault(system, {})[segment] = sum(ratings) / len(ratings)
+    by_id = {
+        system: {segment: sum(ratings) / len(ratings) for segment, ratings in of_system.items()}
+        for system, of_system in values.items()
+    }
     lower = scale.better == "lower"
     return GivenScores(path, by_id, {}, {}, places, not lower, lower)
 
 
 def _table(path: Path, commas: bool, reading: Reading) -> tuple[list[str], Rows]:
     """Return the header of a table and its rows; three columns may have no header."""
-    lines: Iterable[tuple[FileLocation, list[str]]]
-    if commas:
-        lines = read_csv_records(path, reading)
-    else:
-        read = reading.numbered(read_lines(path), path)
-        lines = ((location, line.split("\t")) for location, line in read)
-    filled: Iterator[tuple[FileLocation, list[str]]] = ((p, row) for p, row in lines if any(row))
+    filled = ((at, row) for at, row in read_rows(path, reading, commas) if any(row))
     location, header = next(filled, (FileLocation(str(path), 1), []))
+    first_rows = []
     if len(header) == 3 and parse_score(header[2]) is not None:
-        filled, header = chain([(location, header)], filled), [SYSTEM[0], SEGMENT[0], SCORE]
+        first_rows, header = [(location, header)], [SYSTEM[0], SEGMENT[0], SCORE]
     if len(set(header)) < len(header):
         raise InputError(
             f"{location}: two columns have the same name in {quoted(', '.join(header))}"
         )
 
     def rows_by_name() -> Rows:
-        for location, row in filled:
+        for location, row in chain(first_rows, filled):
             if len(row) == len(header):
                 yield location, dict(zip(header, row, strict=True))
             else:

@@ -8,7 +8,6 @@ The scores are means over the experts, from 1 to 5; the one judge is called `exp
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
-    check_filled,
     check_member,
-    read_json_lines,
+    output_columns,
     read_lines,
+    read_records,
 )
 from karat.evalset.sets import EvalSet
 
@@ -31,50 +30,37 @@ EXPERTS = "experts"
 
 def read_summeval(path: Path, reading: Reading, *, name: str | None = None) -> EvalSet:
     """Read the set from a file."""
-    documents = [
-        _document(location, summary, reading)
-        for location, summary in read_json_lines(path, reading)
-    ]
+    kinds = {"id": str, "source": str, "references": list, "systems": dict}
+    documents = list(read_records(path, kinds, reading))
+    outputs: dict[tuple[str, str], str] = {}
+    for location, document in documents:
+        for system, summary in document["systems"].items():
+            if not isinstance(summary, dict):
+                problem = f"{quoted(summary)} for system {short(system)}"
+                reading.problem(location, f"found {problem}, expected an object")
+                continue
+            text = check_member(summary, "summary", str, location, reading)
+            check_member(summary, "scores", dict, location, reading)
+            outputs[system, document["id"]] = text
     reading.check()
-    names = dict.fromkeys(system for document in documents for system in document["systems"])
-    n_outputs = sum(len(document["systems"]) for document in documents)
-    check_filled(path, n_outputs, len(names), len(documents))
+    segments = [document["id"] for _, document in documents]
     draft = EvalSetDraft(
         name or path.name.removesuffix(".jsonl"),
-        [document["id"] for document in documents],
-        {
-            system: [document["systems"].get(system, {}).get("summary") for document in documents]
-            for system in names
-        },
+        segments,
+        output_columns(path, outputs, segments),
         reading=reading,
         location=path,
-        references=[document["references"] for document in documents],
-        sources=[document["source"] for document in documents],
+        references=[document["references"] for _, document in documents],
+        sources=[document["source"] for _, document in documents],
         dimensions=[Dimension(key, low=1.0, high=5.0) for key in DIMENSIONS],
         description="Summaries with the mean ratings of experts",
         licence="MIT",
     )
-    for document in documents:
+    for location, document in documents:
         for system, summary in document["systems"].items():
             for key, value in summary["scores"].items():
-                draft.judge(system, document["id"], EXPERTS, key, value, document["place"])
+                draft.judge(system, document["id"], EXPERTS, key, value, location)
     return draft.finish()
-
-
-def _document(location: FileLocation, record: dict[str, Any], reading: Reading) -> dict[str, Any]:
-    kinds = {"id": str, "source": str, "references": list, "systems": dict}
-    document = {
-        key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()
-    }
-    systems = document["systems"] or {}
-    for name, summary in systems.items():
-        if not isinstance(summary, dict):
-            problem = f"{quoted(summary)} for system {short(name)}"
-            reading.problem(location, f"found {problem}, expected an object")
-            continue
-        check_member(summary, "summary", str, location, reading)
-        check_member(summary, "scores", dict, location, reading)
-    return {**document, "place": location}
 
 
 KINDS = {"experts": ("expert",), "turkers": ("turker",), "all": ("expert", "turker")}
@@ -86,62 +72,46 @@ def read_summeval_annotations(
     """Return the set in a file, with the ratings of `experts`, `turkers` or `all`."""
     if judges not in KINDS:
         raise InputError(f"judges={quoted(judges)}: expected {', '.join(KINDS)}")
-    summaries = [
-        row
-        for location, record in read_json_lines(path, reading)
-        for row in _row(location, record, reading)
-    ]
+    lists = [f"{kind}_annotations" for kind in KINDS["all"]]
+    kinds = {"id": str, "model_id": str, "decoded": str, **dict.fromkeys(lists, list)}
+    optional = {"text": str, "references": list}
+    summaries: list[tuple[FileLocation, dict[str, Any]]] = []
+    for location, record in read_records(path, kinds, reading, optional):
+        if all(isinstance(ratings, dict) for key in lists for ratings in record[key]):
+            summaries.append((location, {"text": "", "references": [], **record}))
+        else:
+            reading.problem(location, "found an annotation that is not an object of ratings")
     reading.check()
-    documents: dict[str, dict[str, Any]] = {}
+    documents: dict[str, tuple[FileLocation, dict[str, Any]]] = {}
     outputs: dict[tuple[str, str], str] = {}
-    for summary_row in summaries:
-        first = documents.setdefault(summary_row["id"], summary_row)
-        if first["references"] != summary_row["references"]:
-            problem = f"{quoted(summary_row['id'])} has other references than in {first['place']}"
-            reading.problem(summary_row["place"], problem)
-        summary = summary_row["model_id"], summary_row["id"]
-        if summary in outputs:
-            document, system = quoted(summary_row["id"]), short(summary_row["model_id"])
-            reading.problem(summary_row["place"], f"a second summary of {document} by {system}")
-        outputs[summary] = summary_row["decoded"]
-    systems = list(dict.fromkeys(system for system, _ in outputs))
-    check_filled(path, len(outputs), len(systems), len(documents))
+    for location, summary in summaries:
+        id, system = summary["id"], summary["model_id"]
+        first_location, first = documents.setdefault(id, (location, summary))
+        if first["references"] != summary["references"]:
+            problem = f"{quoted(id)} has other references than in {first_location}"
+            reading.problem(location, problem)
+        if (system, id) in outputs:
+            reading.problem(location, f"a second summary of {quoted(id)} by {short(system)}")
+        outputs[system, id] = summary["decoded"]
     draft = EvalSetDraft(
         name or path.name.split(".")[0],
         list(documents),
-        {system: [outputs.get((system, id)) for id in documents] for system in systems},
+        output_columns(path, outputs, documents),
         reading=reading,
         location=path,
-        references=[summary_row["references"] for summary_row in documents.values()],
-        sources=[summary_row["text"] for summary_row in documents.values()],
+        references=[document["references"] for _, document in documents.values()],
+        sources=[document["text"] for _, document in documents.values()],
         dimensions=[Dimension(key, low=1.0, high=5.0) for key in DIMENSIONS],
         description="Summaries with the ratings of each annotator",
         licence="MIT",
     )
-    for summary_row in summaries:
+    for location, summary in summaries:
         for kind in KINDS[judges]:
-            for number, ratings in enumerate(summary_row[f"{kind}_annotations"], 1):
-                at = summary_row["model_id"], summary_row["id"], f"{kind}-{number}"
+            for number, ratings in enumerate(summary[f"{kind}_annotations"], 1):
+                at = summary["model_id"], summary["id"], f"{kind}-{number}"
                 for key in DIMENSIONS:
-                    draft.judge(*at, key, ratings.get(key), summary_row["place"])
+                    draft.judge(*at, key, ratings.get(key), location)
     return draft.finish()
-
-
-def _row(
-    location: FileLocation, record: dict[str, Any], reading: Reading
-) -> Iterator[dict[str, Any]]:
-    """Yield a summary, if it is one."""
-    lists = [f"{kind}_annotations" for kind in KINDS["all"]]
-    kinds = {"id": str, "model_id": str, "decoded": str, **dict.fromkeys(lists, list)}
-    optional = {"text": str, "references": list}
-    kinds |= {key: kind for key, kind in optional.items() if key in record}
-    row = {key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()}
-    if None in row.values():
-        return
-    if not all(isinstance(ratings, dict) for key in lists for ratings in row[key]):
-        reading.problem(location, "found an annotation that is not an object of ratings")
-        return
-    yield {"text": "", "references": [], **row, "place": location}
 
 
 ANNOTATORS = "annotators"
@@ -174,23 +144,21 @@ def read_realsumm(path: Path, reading: Reading, *, name: str | None = None) -> E
     )
     counts = [len(line.split("\t")) for line in units]
     for file in files:
-        _read_labels(path / "labels" / f"{file.stem}.label", file.stem, counts, draft)
+        label_file = path / "labels" / f"{file.stem}.label"
+        label_lines = read_lines(label_file)
+        if len(label_lines) != len(counts):
+            problem = f"found {len(label_lines):,} lines, expected {len(counts):,}"
+            reading.problem(label_file, problem)
+        rows = zip(reading.numbered(label_lines, label_file), segments, counts, strict=False)
+        for (location, line), segment, count in rows:
+            labels = line.split("\t")
+            if len(labels) != count or not {*labels} <= {"0", "1"}:
+                problem = f"found {quoted(line)}, expected {count} labels 0 or 1"
+                reading.problem(location, problem)
+            else:
+                coverage = labels.count("1") / count
+                draft.judge(file.stem, segment, ANNOTATORS, "coverage", coverage, location)
     return draft.finish()
-
-
-def _read_labels(path: Path, system: str, counts: list[int], draft: EvalSetDraft) -> None:
-    lines = read_lines(path)
-    if len(lines) != len(counts):
-        draft.reading.problem(path, f"found {len(lines):,} lines, expected {len(counts):,}")
-    rows = zip(draft.reading.numbered(lines, path), draft.segments, counts, strict=False)
-    for (location, line), segment, count in rows:
-        labels = line.split("\t")
-        if len(labels) != count or not {*labels} <= {"0", "1"}:
-            draft.reading.problem(location, f"found {quoted(line)}, expected {count} labels 0 or 1")
-        else:
-            draft.judge(
-                system, segment, ANNOTATORS, "coverage", labels.count("1") / count, location
-            )
 
 
 SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
@@ -210,52 +178,47 @@ def read_rag24(
     """Read the set from a file."""
     if references not in ("joined", "listed"):
         raise InputError(f"references={quoted(references)}: expected joined or listed")
-    answers = list(_answers(path, reading))
-    reading.check()
-    topics = {answer["qid"]: answer for answer in answers}
-    outputs = {(a["run_id"], a["qid"]): a["answer_text"] for a in answers}
-    runs = dict.fromkeys(answer["run_id"] for answer in answers)
-    dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
-    texts = [[nugget["text"] for nugget in topic["nuggets"]] for topic in topics.values()]
-    if references == "joined":
-        texts = [
-            [" ".join(f"{text.rstrip('.')}." for text in nugget_texts)] for nugget_texts in texts
-        ]
-    check_filled(path, len(outputs), len(runs), len(topics))
-    draft = EvalSetDraft(
-        name or path.stem,
-        list(topics),
-        {run: [outputs.get((run, topic)) for topic in topics] for run in runs},
-        reading=reading,
-        location=path,
-        references=texts,
-        sources=[topic["query"] for topic in topics.values()],
-        dimensions=[Dimension(key, low=0.0, high=1.0) for key in dimensions],
-        description="TREC RAG 2024 answers with nugget assignments",
-        licence="MIT repository, NIST data",
-    )
-    for answer in answers:
-        _judge(answer, draft)
-    return draft.finish()
-
-
-def _answers(path: Path, reading: Reading) -> Iterator[dict[str, Any]]:
-    """Yield all answers, checked; the nuggets of a topic must be the same in all of its."""
-    nuggets: dict[str, list[tuple[str, str]]] = {}
     kinds = {"qid": str, "run_id": str, "query": str, "answer_text": str, "nuggets": list}
-    for location, record in read_json_lines(path, reading):
-        answer = {
-            key: check_member(record, key, kind, location, reading) for key, kind in kinds.items()
-        }
-        if None in answer.values():
-            continue
+    answers = list(read_records(path, kinds, reading))
+    nuggets: dict[str, list[tuple[str, str]]] = {}
+    for location, answer in answers:
         if not all(_is_nugget(nugget) for nugget in answer["nuggets"] or [None]):
             reading.problem(location, "expected nuggets with text, importance and assignment")
             continue
         answer_nuggets = [(nugget["text"], nugget["importance"]) for nugget in answer["nuggets"]]
         if nuggets.setdefault(answer["qid"], answer_nuggets) != answer_nuggets:
             reading.problem(location, f"found other nuggets for topic {answer['qid']} than before")
-        yield {**answer, "place": location}
+    reading.check()
+    topics = {answer["qid"]: answer["query"] for _, answer in answers}
+    outputs = {(a["run_id"], a["qid"]): a["answer_text"] for _, a in answers}
+    texts = [[text for text, _ in nuggets[topic]] for topic in topics]
+    if references == "joined":
+        texts = [[" ".join(f"{text.rstrip('.')}." for text in group)] for group in texts]
+    dimensions = [*WEIGHTS, *(f"strict-{key}" for key in WEIGHTS)]
+    draft = EvalSetDraft(
+        name or path.stem,
+        list(topics),
+        output_columns(path, outputs, topics),
+        reading=reading,
+        location=path,
+        references=texts,
+        sources=list(topics.values()),
+        dimensions=[Dimension(key, low=0.0, high=1.0) for key in dimensions],
+        description="TREC RAG 2024 answers with nugget assignments",
+        licence="MIT repository, NIST data",
+    )
+    for location, answer in answers:
+        for dimension in dimensions:
+            weights = WEIGHTS[dimension.removeprefix("strict-")]
+            support = STRICT if dimension.startswith("strict-") else SUPPORT
+            pairs = [
+                (weights[n["importance"]], support[n["assignment"]]) for n in answer["nuggets"]
+            ]
+            if total_weight := sum(weight for weight, _ in pairs):
+                value = sum(weight * s for weight, s in pairs) / total_weight
+                at = answer["run_id"], answer["qid"], ASSIGNMENT
+                draft.judge(*at, dimension, value, location)
+    return draft.finish()
 
 
 def _is_nugget(nugget: object) -> bool:
@@ -265,16 +228,3 @@ def _is_nugget(nugget: object) -> bool:
         and nugget.get("importance") in ("vital", "okay")
         and nugget.get("assignment") in list(SUPPORT)
     )
-
-
-def _judge(answer: dict[str, Any], draft: EvalSetDraft) -> None:
-    item = answer["run_id"], answer["qid"], ASSIGNMENT
-    for prefix, support in (("", SUPPORT), ("strict-", STRICT)):
-        for key, weights in WEIGHTS.items():
-            pairs = [
-                (weights[n["importance"]], support[n["assignment"]]) for n in answer["nuggets"]
-            ]
-            total_weight = sum(weight for weight, _ in pairs)
-            if total_weight:
-                value = sum(weight * s for weight, s in pairs) / total_weight
-                draft.judge(*item, prefix + key, value, answer["place"])

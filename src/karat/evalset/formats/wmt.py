@@ -27,10 +27,10 @@ from karat.evalset.judgements import Dimension
 from karat.evalset.reading import (
     FileLocation,
     Reading,
-    check_filled,
+    TableSchema,
+    output_columns,
     parse_number,
     read_lines,
-    read_tsv,
     split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
@@ -68,25 +68,48 @@ def read_mqm(
     licence: str = "",
 ) -> EvalSet:
     """Return the set in a file; `references` are by default the systems called `ref…`."""
-    rows = _Spans(path, reading, {key.lower(): value for key, value in weights.items()}, dimensions)
-    names = dict.fromkeys(system for system, _ in rows.outputs)
-    default_references = [name for name in names if name.lower().startswith("ref")]
+    sources: dict[str, str] = {}
+    documents: dict[str, str] = {}
+    outputs: dict[_Item, str] = {}
+    places: dict[_Item, FileLocation] = {}
+    penalties: dict[tuple[str, str, str], dict[str, float]] = {}
+    weight_by_name = {key.lower(): value for key, value in weights.items()}
+    header = (read_lines(path) or [""])[0].split("\t")
+    number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
+    for location, row in TableSchema((*_COLUMNS, number)).read(path, reading):
+        system, document, rater, source, target, category, severity, segment = row
+        texts: tuple[tuple[str, dict[Any, str], object, str], ...] = (
+            ("source", sources, segment, _MARKS.sub("", source)),
+            ("document", documents, segment, document),
+            ("target", outputs, (system, segment), _MARKS.sub("", target)),
+        )
+        for subject, first_texts, key, text in texts:
+            if first_texts.setdefault(key, text) != text:
+                problem = f"found another {subject} than before for this segment"
+                reading.problem(location, problem)
+        places.setdefault((system, segment), location)
+        weight = weight_of(severity, category, weight_by_name)
+        if weight is None:
+            reading.problem(location, f"no weight for severity {quoted(severity)}: give one")
+            continue
+        sums = penalties.setdefault((system, segment, rater), dict.fromkeys(dimensions, 0.0))
+        for dimension, below in dimensions.items():
+            if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
+                sums[dimension] += weight
+    columns = output_columns(path, outputs, sources)
+    default_references = [name for name in columns if name.lower().startswith("ref")]
     refs = split_names(default_references if references is None else references)
-    check_known("system", (*refs, *split_names(leave_out)), names, str(path))
-    left_out = {*refs, *split_names(leave_out)}
-    systems = [system for system in names if system not in left_out]
-    check_filled(path, len(rows.outputs), len(names), len(rows.sources))
+    left_out = (*refs, *split_names(leave_out))
+    check_known("system", left_out, columns, str(path))
     draft = EvalSetDraft(
         name or path.name.removesuffix(".tsv"),
-        list(rows.sources),
-        {system: [rows.outputs.get((system, s)) for s in rows.sources] for system in systems},
+        list(sources),
+        {system: texts for system, texts in columns.items() if system not in left_out},
         reading=reading,
         location=path,
-        references=[
-            [rows.outputs[ref, s] for ref in refs if (ref, s) in rows.outputs] for s in rows.sources
-        ],
-        groups=list(rows.documents.values()),
-        sources=list(rows.sources.values()),
+        references=[[outputs[ref, s] for ref in refs if (ref, s) in outputs] for s in sources],
+        groups=list(documents.values()),
+        sources=list(sources.values()),
         dimensions=[
             Dimension(key, "lower", 0.0, guideline=_GUIDELINE.format(below or "all"))
             for key, below in dimensions.items()
@@ -94,51 +117,11 @@ def read_mqm(
         description=f"MQM errors; references: {', '.join(refs) or 'none'}",
         licence=licence,
     )
-    for (system, segment, rater), penalties in rows.penalties.items():
+    for (system, segment, rater), by_dimension in penalties.items():
         if system not in left_out:
-            for key, penalty in penalties.items():
-                draft.judge(system, segment, rater, key, penalty, rows.places[system, segment])
+            for key, penalty in by_dimension.items():
+                draft.judge(system, segment, rater, key, penalty, places[system, segment])
     return draft.finish()
-
-
-class _Spans:
-    """The error spans of a file, their penalties added up."""
-
-    def __init__(
-        self, path: Path, reading: Reading, weights: dict[str, float], dimensions: Mapping[str, str]
-    ) -> None:
-        self.reading, self.weights, self.dimensions = reading, weights, dimensions
-        self.sources: dict[str, str] = {}
-        self.documents: dict[str, str] = {}
-        self.outputs: dict[_Item, str] = {}
-        self.places: dict[_Item, FileLocation] = {}
-        self.penalties: dict[tuple[str, str, str], dict[str, float]] = {}
-        header = (read_lines(path) or [""])[0].split("\t")
-        number = next((name for name in _SEGMENT_COLUMNS if name in header), _SEGMENT_COLUMNS[1])
-        for location, row in read_tsv(path, (*_COLUMNS, number), reading):
-            self._add(row, location)
-
-    def _add(self, row: list[str], location: FileLocation) -> None:
-        system, document, rater, source, target, category, severity, segment = row
-        self._note(self.sources, segment, _MARKS.sub("", source), "source", location)
-        self._note(self.documents, segment, document, "document", location)
-        self._note(self.outputs, (system, segment), _MARKS.sub("", target), "target", location)
-        self.places.setdefault((system, segment), location)
-        weight = weight_of(severity, category, self.weights)
-        if weight is None:
-            self.reading.problem(location, f"no weight for severity {quoted(severity)}: give one")
-            return
-        key = system, segment, rater
-        sums = self.penalties.setdefault(key, dict.fromkeys(self.dimensions, 0.0))
-        for name, below in self.dimensions.items():
-            if f"{category}/".lower().startswith(f"{below}/".lower() if below else ""):
-                sums[name] += weight
-
-    def _note(
-        self, noted: dict[Any, str], key: object, text: str, subject: str, location: FileLocation
-    ) -> None:
-        if noted.setdefault(key, text) != text:
-            self.reading.problem(location, f"found another {subject} than before for this segment")
 
 
 def weight_of(severity: str, category: str, weights: Mapping[str, float]) -> float | None:
@@ -182,8 +165,7 @@ def read_mt_metrics_eval(
     outputs = {
         file.stem: read_lines(file)
         for file in sorted((path / "system-outputs" / pair).glob("*.txt"))
-        if file.stem not in chosen.files
-        and (humans in (True, "yes") or not _is_reference(file.stem, chosen))
+        if file.stem not in chosen.files and (humans in (True, "yes") or not chosen.has(file.stem))
     }
     sources = read_lines(path / "sources" / f"{pair}.txt")
     columns = [read_lines(file) for file in chosen.files.values()]
@@ -201,15 +183,12 @@ def read_mt_metrics_eval(
         references=list(zip(*columns, strict=True)) or None,
         groups=_documents(path / "documents" / f"{pair}.docs", reading),
         sources=sources,
-        dimensions=[
-            Dimension(name)
-            for name in dict.fromkeys(file_scores.dimension for file_scores in scores)
-        ],
+        dimensions=map(Dimension, dict.fromkeys(file.dimension for file in scores)),
         description=f"mt-metrics-eval {pair}; references: {', '.join(chosen.files) or 'none'}",
         remarks=chosen.remarks,
     )
     for file_scores in scores:
-        _read_scores(file_scores, draft, lambda system: _is_reference(system, chosen))
+        _read_scores(file_scores, draft, chosen)
     offered = _offered(path / "metric-scores" / pair, [*chosen.files], draft.segments)
     return replace(draft.finish(), offered=offered)
 
@@ -244,15 +223,16 @@ def _pair(path: Path, pair: str | None) -> str:
     return pair
 
 
-# ---------------------------------------------------------------------------------- references
-
-
 class _References(NamedTuple):
     """The references that are used, by name, and the names of all there are."""
 
     files: dict[str, Path]
     names: tuple[str, ...]
     remarks: tuple[str, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Return whether a system's name is that of a reference."""
+        return name in self.names or bool(_REFERENCE.fullmatch(name))
 
 
 def _references(path: Path, pair: str, chosen: str | Sequence[str] | None) -> _References:
@@ -290,10 +270,6 @@ def _standard(names: Iterable[str], path: Path, pair: str) -> tuple[str, str]:
     return candidates[0], "the first of the standard names (ref, refA, refB, …)"
 
 
-def _is_reference(name: str, chosen: _References) -> bool:
-    return name in chosen.names or bool(_REFERENCE.fullmatch(name))
-
-
 def _documents(path: Path, reading: Reading) -> list[str] | None:
     if not path.exists():
         return None
@@ -304,9 +280,6 @@ def _documents(path: Path, reading: Reading) -> list[str] | None:
             reading.problem(location, f"found {quoted(line)}, expected domain and document")
         documents.append(fields[-1] if fields else "-")
     return documents
-
-
-# -------------------------------------------------------------------------------- human scores
 
 
 class _Scores(NamedTuple):
@@ -334,32 +307,33 @@ def _human_files(path: Path, pair: str) -> list[_Scores]:
     for file, name, rater in raters:
         if rater != MERGED or name not in single:
             score_files.append(_Scores(file, f"{name}.rating", rater or JUDGE, True))
-    return sorted(score_files, key=lambda one: one.file.name)
+    return sorted(score_files, key=lambda scores: scores.file.name)
 
 
 def _penalty(field: str, location: FileLocation, reading: Reading) -> float | None:
-    """Return the negated sum of the scores of an output's errors."""
+    """Return the negated sum of the scores of an output's errors.
+
+    An error without a score has the weight of its severity in MQM.
+    """
+    total: float | None = 0.0
     try:
-        annotation = json.loads(field)
-        scores = [_error_score(error) for error in annotation["errors"]]
-        if None not in scores:
-            return -sum(filter(None, scores)) + 0.0
-    except (ValueError, TypeError, KeyError, RecursionError):
-        pass
-    reading.problem(location, f'found {quoted(field)}, expected {{"errors": [{{"score": …}}, …]}}')
-    return None
-
-
-def _error_score(error: object) -> float | None:
-    """Return the score of an error; if it has none, the weight of its severity in MQM."""
-    if not isinstance(error, dict):
+        for error in json.loads(field)["errors"]:
+            if error.get("score") is not None:
+                score = parse_number(error["score"])
+            else:
+                category = str(error.get("category") or "")
+                score = weight_of(str(error["severity"]), category, MQM_WEIGHTS)
+            total = None if total is None or score is None else total + score
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        total = None
+    if total is None:
+        expected = 'expected {"errors": [{"score": …}, …]}'
+        reading.problem(location, f"found {quoted(field)}, {expected}")
         return None
-    if error.get("score") is not None:
-        return parse_number(error["score"])
-    return weight_of(str(error["severity"]), str(error.get("category") or ""), MQM_WEIGHTS)
+    return -total + 0.0
 
 
-def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[str], bool]) -> None:
+def _read_scores(scores: _Scores, draft: EvalSetDraft, references: _References) -> None:
     """Take a block of all segments per system; a third field names the rater."""
     n_seen: dict[str, int] = {}
     for location, line in draft.reading.numbered(read_lines(scores.file), scores.file):
@@ -373,7 +347,7 @@ def _read_scores(scores: _Scores, draft: EvalSetDraft, is_reference: Callable[[s
         segment_number = n_seen[system] = n_seen.get(system, 0) + 1
         if segment_number > len(draft.segments):
             draft.reading.problem(location, f"system {short(system)} has more scores than segments")
-        elif fields[1] != "None" and (system in draft.systems or not is_reference(system)):
+        elif fields[1] != "None" and (system in draft.systems or not references.has(system)):
             value = _penalty(fields[1], location, draft.reading) if scores.rated else fields[1]
             if value is not None:
                 draft.judge(system, str(segment_number), judge, scores.dimension, value, location)

@@ -11,8 +11,6 @@ from karat.nuggets.report.scores import (
     SHARES,
     changes_answer,
     changes_basis,
-    number,
-    records,
     without_ends,
 )
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
@@ -29,7 +27,17 @@ from karat.report.charts.models import (
 )
 from karat.report.charts.svg.frame import shorten
 from karat.report.markup import data, element, quote
-from karat.report.model import Block, Column, Document, Figure, Gallery, Table, format_signed
+from karat.report.model import (
+    Block,
+    Column,
+    Document,
+    Figure,
+    Gallery,
+    Table,
+    format_signed,
+    number,
+    people_column,
+)
 
 if TYPE_CHECKING:
     from karat.nuggets.prediction.intervals import Significance
@@ -174,17 +182,6 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     return element("article", head, name, *inner, class_="case")
 
 
-def guess_probabilities(row: ChangeRow) -> str | None:
-    """The probabilities of guesses about both versions: `0.12 → 0.85`, `judgement → 0.85`."""
-    if row.old_p is None and row.new_p is None:
-        return None
-    texts = (
-        source if p is None else f"{p:.2f}"
-        for source, p in ((row.old_by, row.old_p), (row.new_by, row.new_p))
-    )
-    return " → ".join(texts)
-
-
 Told = Sequence[tuple[ResponseWord, Sequence[int]]]
 
 
@@ -224,24 +221,35 @@ def _marked(text: str, words: Told, nugget: int) -> str:
     return "".join([*pieces, " …" * (window.stop < len(words))])
 
 
+def guess_probabilities(row: ChangeRow) -> str | None:
+    """The probabilities of guesses about both versions: `0.12 → 0.85`, `judgement → 0.85`."""
+    if row.old_p is None and row.new_p is None:
+        return None
+    texts = (
+        source if p is None else f"{p:.2f}"
+        for source, p in ((row.old_by, row.old_p), (row.new_by, row.new_p))
+    )
+    return " → ".join(texts)
+
+
 _ROWS = (
-    Column("heading", "Change", readers="people"),
+    people_column("heading", "Change", lambda row: row.change),
     Column("change", "Change", readers="programs"),
     Column("question", "Question"),
     Column("nugget", "Nugget"),
     Column("importance", "Importance"),
     Column("description", "Description", wrap=True),
-    Column("response", "Response", wrap=True, readers="people"),
+    Column("response", "Response", wrap=True, readers="people"),  # with a passage
     Column("old_response", "Old response", readers="programs"),
     Column("new_response", "New response", readers="programs"),
     Column(
         "by", "By", help="Weaker source of the two: judgement, guess, nothing.", readers="people"
     ),
-    Column(
+    people_column(
         "p",
         "p",
+        guess_probabilities,
         help="Probability that the old, then the new version carries it, if guessed.",
-        readers="people",
     ),
     Column("old_by", "Old by", readers="programs"),
     Column("new_by", "New by", readers="programs"),
@@ -251,7 +259,13 @@ _ROWS = (
 _COUNTS = (Column("change", "Change"), number("vital", "Vital"), number("okay", "Okay"))
 _SCORES = (
     Column("run", "Run"),
-    number("f", "F", 4, help=f"Mean over questions of F(beta). {F_BETA}"),
+    number(
+        "f",
+        "F",
+        4,
+        f"Mean over questions of F(beta). {F_BETA}",
+        value=lambda row: row.macro,
+    ),
     number("f_low", "F low", 4, help="Lower end of the 95% interval of F."),
     number("f_high", "F high", 4, help="Upper end of the 95% interval of F."),
     *(number(key, key.capitalize(), 4, detail=True) for key in ("recall", "precision")),
@@ -275,7 +289,7 @@ _TEST = (
 )
 
 
-def changes_document(changes: NuggetChanges, command: str = "") -> Document:
+def changes_document(changes: NuggetChanges) -> Document:
     """Return the report of both versions: gained and lost nuggets first."""
     from karat.nuggets.scores.official import NAME
     from karat.nuggets.scores.words import excerpt
@@ -287,32 +301,32 @@ def changes_document(changes: NuggetChanges, command: str = "") -> Document:
         for id, question in changes.scoring.nuggets.key.questions.items()
         for nugget in question.nuggets
     }
-    scores = [{**row._asdict(), "f": row.macro} for row in rows]
-    changed = []
-    for row in changes.rows:
-        text = excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
-        people = {
-            "heading": row.change,
-            "response": text,
-            "by": row.by,
-            "p": guess_probabilities(row),
-        }
-        changed.append({**row._asdict(), **people})
-    guessed = any(row["p"] for row in changed)
-    columns = tuple(column for column in _ROWS if column.key != "p" or guessed)
-    tests = [{**test._asdict(), "verdict": test.verdict} for test in changes.tests]
+
+    def passage(row: ChangeRow) -> str:
+        return excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
+
+    guessed = any(guess_probabilities(row) for row in changes.rows)
+    columns = [
+        replace(column, value=passage) if column.key == "response" else column
+        for column in _ROWS
+        if column.key != "p" or guessed
+    ]
     blocks: tuple[Block, ...] = (
         changes_figure(changes),
         *_pictures(changes, old, new),
-        Table("scores", "Scores", without_ends(_SCORES, rows), scores),
-        Table("counts", "Nuggets", _COUNTS, records(changes.counts)),
-        Table("rows", "What changed", columns, changed, group="heading"),
-        Table("questions", "Questions", _QUESTIONS, records(changes.questions)),
-        Table("test", "Tests", _TEST, tests, readers="programs"),
+        Table("scores", "Scores", without_ends(_SCORES, rows), rows),
+        Table("counts", "Nuggets", _COUNTS, changes.counts),
+        Table("rows", "What changed", columns, changes.rows, group="heading"),
+        Table("questions", "Questions", _QUESTIONS, changes.questions),
+        Table("test", "Tests", _TEST, changes.tests, readers="programs"),
     )
-    signatures = {NAME: changes.signature}
-    answer = changes_answer(changes), changes_basis(changes)
-    return Document(f"From {old} to {new}", blocks, command, signatures, changes.notes, {}, *answer)
+    return Document(
+        f"From {old} to {new}",
+        blocks,
+        signatures={NAME: changes.signature},
+        answer=changes_answer(changes),
+        basis=changes_basis(changes),
+    )
 
 
 def _pictures(result: NuggetChanges, old: str, new: str) -> Iterator[Block]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from karat.llm.report import usage_sentence, usage_tables
 from karat.nuggets.report.evaluation import contents_answer
-from karat.nuggets.report.scores import number, records
 from karat.nuggets.sets.nugget_set import short_places
-from karat.report.model import Column, Document, Figure, Row, Table, format_count
+from karat.report.documents.evalsets import judges_document, problems_table
+from karat.report.model import Column, Document, Figure, Table, format_count, number
 
 if TYPE_CHECKING:
     from karat.nuggets.drafting import DraftedNuggets
@@ -23,18 +23,23 @@ _CENSUS = (
     number("questions", "#ques", help="Number of questions."),
     number("vital", "#vital", help="Number of vital nuggets."),
     number("okay", "#okay", help="Number of okay nuggets."),
-    number("nuggets", "#n/q", 1, help="Mean number of nuggets of a question."),
+    number("nuggets", "#n/q", 1, "Mean number of nuggets of a question."),
     number("nuggets_half", "±", 1, help=_INTERVAL),
     number("runs", "#sys", help="Number of runs."),
-    number("responses", "#r/s", 1, help="Mean number of responses of a run."),
+    number("responses", "#r/s", 1, "Mean number of responses of a run."),
     number("responses_half", "±", 1, help=_INTERVAL),
-    number("answers", "#r/q/s", 1, help="Mean number of responses of a run to a question."),
+    number("answers", "#r/q/s", 1, "Mean number of responses of a run to a question."),
     number("answers_half", "±", 1, help=_INTERVAL),
     number("judgements", "Judgements"),
-    number("judged", "Judged", 3, help="Share of pairs of response and nugget that are judged."),
+    number("judged", "Judged", 3, "Share of pairs of response and nugget that are judged."),
 )
 _BINS = (
-    Column("systems", "Found by", help="Number of runs judged to carry the nugget."),
+    Column(
+        "systems",
+        "Found by",
+        help="Number of runs judged to carry the nugget.",
+        value=lambda row: row.label,
+    ),
     Column("low", "Low", readers="programs"),
     Column("high", "High", readers="programs"),
     number("nuggets", "Nuggets"),
@@ -52,23 +57,22 @@ _DISPUTES = (
     Column("question", "Question"),
     Column("nugget", "Nugget"),
     Column("votes", "Votes", wrap=True),
-    number("value", "Counts", 1, help="Value that counts: of the majority, or of a tie."),
+    number("value", "Counts", 1, "Value that counts: of the majority, or of a tie."),
     Column("tie", "Tie"),
     Column("places", "Places", wrap=True),
 )
 _MOST = 20  # contradictions that people are shown
-_PROBLEMS = (Column("problem", "Problem", wrap=True),)
 _KAPPA = "Cohen's kappa of carried (also in part) or not."
 _JUDGES = (
     Column("judge", "Judge"),
     Column("kind", "Kind"),
     number("labels", "Labels"),
-    number("carried", "Carried", 3, help="Share of labels that are support or partial support."),
+    number("carried", "Carried", 3, "Share of labels that are support or partial support."),
     number("others_units", "Others", help="Pairs on which the other judges have a majority."),
-    number("others_equal", "Equal", 3, help="Share equal to the majority of the other judges."),
+    number("others_equal", "Equal", 3, "Share equal to the majority of the other judges."),
     number("others_kappa", "Kappa", 3, help=_KAPPA),
     number("adjudicated_units", "Adjudicated", help="Pairs that were adjudicated."),
-    number("adjudicated_equal", "Equal", 3, help="Share equal to the adjudicated label."),
+    number("adjudicated_equal", "Equal", 3, "Share equal to the adjudicated label."),
     number("adjudicated_kappa", "Kappa", 3, help=_KAPPA),
 )
 _PAIRS = (
@@ -81,24 +85,22 @@ _PAIRS = (
 )
 
 
-def contents_document(set_contents: NuggetContents, command: str = "") -> Document:
+def contents_document(set_contents: NuggetContents) -> Document:
     """Return the report of a set that could be read, or of every problem."""
     blocks: list[Table | Figure] = []
     if set_contents.nuggets is None:
-        rows: list[Row] = [{"problem": problem} for problem in set_contents.problems]
-        blocks.append(Table("problems", "Problems", _PROBLEMS, rows))
+        blocks.append(problems_table(set_contents.problems))
     else:
         title = "Contradictory judgements of the same words (the highest value counts)"
         disputes = "Pairs of response and nugget on which judges disagree"
-        contents = Table("rows", "Contents", _CENSUS, records(set_contents.rows), open=True)
+        contents = Table("rows", "Contents", _CENSUS, set_contents.rows, open=True)
         blocks += [
             *_difficulty(set_contents.difficulty, contents),
             *_two("contradictions", title, _CONTRADICTIONS, set_contents.contradictions),
             *_two("disputes", disputes, _DISPUTES, set_contents.disputes),
         ]
-    answer = contents_answer(set_contents), ""
     title = f"Nugget set {set_contents.name}"
-    return Document(title, tuple(blocks), command, {}, set_contents.notes, {}, *answer)
+    return Document(title, blocks, answer=contents_answer(set_contents))
 
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
@@ -108,10 +110,9 @@ def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | 
     if not bins:
         return [contents]
     title = "Nuggets by the number of runs that carry them"
-    rows: list[Row] = [{"systems": b.label, **b._asdict()} for b in bins]
     bars = [ChartInterval(f"{b.label} run{'s' * (b.high != 1)}", 100 * b.share) for b in bins]
     chart = Figure(title, Bars(title, "nuggets, percent", bars))
-    return [chart, contents, Table("difficulty", title, _BINS, rows)]
+    return [chart, contents, Table("difficulty", title, _BINS, bins)]
 
 
 def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any]) -> Iterator[Table]:
@@ -119,11 +120,11 @@ def _two(key: str, title: str, columns: tuple[Column, ...], rows: Sequence[Any])
     if rows:
         more = (f"The first {_MOST} of {len(rows):,}.",) if len(rows) > _MOST else ()
         first = [{**row._asdict(), **_short(row)} for row in rows[:_MOST]]
-        yield Table(key, title, columns, records(rows), readers="programs")
+        yield Table(key, title, columns, rows, readers="programs")
         yield Table(f"first_{key}", title, columns, first, notes=more, readers="people")
 
 
-def _short(row: Any) -> Row:
+def _short(row: Any) -> dict[str, str]:
     """The places of a row without the folders in front."""
     if not hasattr(row, "other_place"):
         return {"places": "; ".join(short_places(row.places.split("; ")))}
@@ -131,15 +132,12 @@ def _short(row: Any) -> Row:
     return {"place": first, "other_place": second}
 
 
-def nugget_judges_document(agreement: NuggetJudgeAgreement, command: str) -> Document:
+def nugget_judges_document(agreement: NuggetJudgeAgreement) -> Document:
     """Return the document of ratings, Cohen's kappa of each judge, and that of every two."""
-    from karat.report.documents.evalsets import judges_document
-
-    document = judges_document(agreement, command)
-    kappa, pairs = map(records, (agreement.kappa, agreement.pairs))
-    tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, kappa)]
-    if pairs:
-        tables.append(Table("pairs", "Two judges", _PAIRS, pairs))
+    document = judges_document(agreement)
+    tables = [Table("kappa", "Each judge: Cohen's kappa", _JUDGES, agreement.kappa)]
+    if agreement.pairs:
+        tables.append(Table("pairs", "Two judges", _PAIRS, agreement.pairs))
     return replace(document, blocks=(*document.blocks, *tables))
 
 
@@ -148,7 +146,7 @@ _ROWS = (
     Column("nugget", "Nugget"),
     Column("importance", "Importance", filter=True),
     Column("description", "Description", wrap=True),
-    Column("document", "Document", align="right", detail=True),
+    number("document", "Document", detail=True),
     Column("quote", "Quote", wrap=True, help="Words of the document that state the fact."),
 )
 _REFUSED = (
@@ -159,22 +157,23 @@ _REFUSED = (
 _MISSING = (Column("question", "Question"), Column("why", "Reason", wrap=True))
 
 
-def drafts_document(drafts: DraftedNuggets, command: str = "") -> Document:
+def drafts_document(drafts: DraftedNuggets) -> Document:
     """Return the report on a drafted key."""
-    parts: list[tuple[str, str, tuple[Column, ...], Sequence[Any]]] = [
-        ("refused", "Refused facts", _REFUSED, drafts.refused),
-        ("missing", "Questions without a draft", _MISSING, drafts.missing),
-    ]
-    tables = [
-        Table(key, title, columns, [row._asdict() for row in rows])
-        for key, title, columns, rows in parts
-        if rows
-    ]
-    rows = Table("rows", "Nuggets", _ROWS, [row._asdict() for row in drafts.rows], open=True)
-    blocks = (rows, *tables, *usage_tables(drafts.usage))
-    title, signatures = f"Draft of a key for {drafts.name}", {drafts.model: drafts.signature}
-    answer = drafts_answer(drafts), usage_sentence(drafts.usage)
-    return Document(title, blocks, command, signatures, drafts.notes, {}, *answer)
+    tables = (
+        Table("refused", "Refused facts", _REFUSED, drafts.refused),
+        Table("missing", "Questions without a draft", _MISSING, drafts.missing),
+    )
+    return Document(
+        f"Draft of a key for {drafts.name}",
+        (
+            Table("rows", "Nuggets", _ROWS, drafts.rows, open=True),
+            *(table for table in tables if table.rows),
+            *usage_tables(drafts.usage),
+        ),
+        signatures={drafts.model: drafts.signature},
+        answer=drafts_answer(drafts),
+        basis=usage_sentence(drafts.usage),
+    )
 
 
 def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:

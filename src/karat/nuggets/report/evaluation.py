@@ -8,7 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
-from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table, number, records
+from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, models_table
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
     ChartInterval,
@@ -33,10 +33,11 @@ from karat.report.model import (
     format_count,
     format_interval,
     format_signed,
+    number,
 )
 
 if TYPE_CHECKING:
-    from karat.nuggets.prediction.official_scores import JudgementAgreement
+    from karat.nuggets.prediction.agreement import JudgementAgreement
     from karat.nuggets.results.contents import NuggetContents
     from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
     from karat.nuggets.results.judgement_agreement import NuggetAgreement
@@ -64,7 +65,7 @@ def _contest(contest: Contest) -> str:
     ahead = contest.difference > 0
     first, second = (calibrated, paper) if ahead else (paper, calibrated)
     names = (CALIBRATED, PAPER) if ahead else (PAPER, CALIBRATED)
-    if contest.decided:
+    if contest.is_decided:
         return (
             f"{names[0].capitalize()} agrees better with assessors: F {first}, {names[1]} "
             f"{second}; the difference ({_contest_difference(contest)}) is decided."
@@ -86,12 +87,12 @@ def _contest_difference(contest: Contest) -> str:
 
 def evaluation_basis(evaluation: NuggetEvaluation) -> str:
     """Return what the answer rests on: how it was cross-validated, and the interval."""
-    pool = evaluation.found.cells.pool
+    pool = evaluation.tuning.cells.pool
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
         f"{format_count(len(pool.questions), 'question')}, "
         f"{format_count(len(pool.runs), 'judged run')}; "
-        f"cross-validated, one {left[evaluation.found.by]} left out at a time. The paper's "
+        f"cross-validated, one {left[evaluation.tuning.by]} left out at a time. The paper's "
         f"classifier has {_paper_form(evaluation.contest)}, chosen by this F. A difference is "
         "decided where its 95% interval (jackknife over questions) excludes zero."
     )
@@ -130,7 +131,7 @@ def tuning_basis(tuning: NuggetTuning) -> str:
     """Return how the settings were cross-validated."""
     left = {"system": "run", "institution": "institution", "question": "question"}
     return (
-        f"Cross-validated, one {left[tuning.found.by]} left out at a time. The F of the best of "
+        f"Cross-validated, one {left[tuning.tuning.by]} left out at a time. The F of the best of "
         f"{len(tuning.rows)} settings is optimistic: it was chosen by this F."
     )
 
@@ -251,10 +252,10 @@ _CURVE = (
 def _settings(key: str, trials: Sequence[SettingRow]) -> Table:
     """The 24 settings, the best F first."""
     stress = frozenset({(0, "f")})
-    return Table(key, "The paper's classifier", _SETTINGS, records(trials), emphasis=stress)
+    return Table(key, "The paper's classifier", _SETTINGS, trials, emphasis=stress)
 
 
-def tuning_document(tuning: NuggetTuning, command: str = "") -> Document:
+def tuning_document(tuning: NuggetTuning) -> Document:
     """Return the report of the 24 settings and the threshold models."""
     models = models_table(tuning.models, _TRIED)
     best = [
@@ -266,40 +267,37 @@ def tuning_document(tuning: NuggetTuning, command: str = "") -> Document:
         replace(_settings("rows", tuning.rows), open=True),
         replace(models, open=True),
     )
-    answer = tuning_answer(tuning), tuning_basis(tuning)
-    return Document(f"Tuning on {tuning.name}", blocks, command, {}, tuning.notes, {}, *answer)
+    answer, basis = tuning_answer(tuning), tuning_basis(tuning)
+    return Document(f"Tuning on {tuning.name}", blocks, answer=answer, basis=basis)
 
 
-def evaluation_document(evaluation: NuggetEvaluation, command: str = "") -> Document:
+def evaluation_document(evaluation: NuggetEvaluation) -> Document:
     """Return the report of classifiers and baselines side by side, with charts."""
     curves = Curves(
         "tau_b against the threshold",
         "threshold of the paper's classifier",
         "tau_b of runs",
-        [
-            Curve(name, [Knot(*point) for point in points])
-            for name, points in evaluation.found.curves
-        ],
+        [Curve(name, [Knot(*point) for point in points]) for name, points in evaluation.curves],
         caption="One threshold for all nuggets; n-grams of up to 1, 2 and 3 words.",
     )
     blocks: tuple[Block, ...] = (
         *_decisions(evaluation),
-        Table("rows", "Agreement with assessors", _ROWS, records(evaluation.rows), open=True),
+        Table("rows", "Agreement with assessors", _ROWS, evaluation.rows, open=True),
         chart_figure(_scatter(evaluation)),
         chart_figure(_f_scatter(evaluation)),
         chart_figure(curves),
         chart_figure(_six_curves(evaluation)),
-        Table("scores", "Official F", _SCORES, records(evaluation.scores), group="average"),
-        Table("judgements", "Decisions", JUDGED, records(evaluation.judgements)),
+        Table("scores", "Official F", _SCORES, evaluation.scores, group="average"),
+        Table("judgements", "Decisions", JUDGED, evaluation.judgements),
         _settings("settings", evaluation.trials),
         models_table(evaluation.models, _TRIED),
-        Table("swaps", "Rank swaps", SWAPPED, records(evaluation.swaps), readers="programs"),
-        Table("runs", "F of runs", _RUNS, records(evaluation.run_scores), readers="programs"),
-        Table("curve", "Thresholds", _CURVE, records(evaluation.curve), readers="programs"),
+        Table("swaps", "Rank swaps", SWAPPED, evaluation.swaps, readers="programs"),
+        Table("runs", "F of runs", _RUNS, evaluation.run_scores, readers="programs"),
+        Table("curve", "Thresholds", _CURVE, evaluation.curve, readers="programs"),
     )
     title = f"Nugget scores against assessors: {evaluation.name}"
-    answer = evaluation_answer(evaluation), evaluation_basis(evaluation)
-    return Document(title, blocks, command, {}, evaluation.notes, {}, *answer)
+    answer, basis = evaluation_answer(evaluation), evaluation_basis(evaluation)
+    return Document(title, blocks, answer=answer, basis=basis)
 
 
 def _decisions(evaluation: NuggetEvaluation) -> list[Gallery]:
@@ -419,20 +417,20 @@ _AGREEMENT_RUNS = (
 _AGREEMENT_SCORES = (Column("average", "Average"), *AGREEMENT[3:], *SWAPS)
 
 
-def agreement_document(agreement: NuggetAgreement, command: str = "") -> Document:
+def agreement_document(agreement: NuggetAgreement) -> Document:
     """Return the report of agreement on pairs, and of what it does to scores of runs."""
-    scores = Table("scores", "Agreement of scores", _AGREEMENT_SCORES, records(agreement.scores))
+    scores = Table("scores", "Agreement of scores", _AGREEMENT_SCORES, agreement.scores)
     blocks: tuple[Table | Figure, ...] = (
         chart_figure(_agreement_scatter(agreement)),
-        Table("rows", "Judgements", _AGREEMENT_ROWS, records(agreement.rows), open=True),
-        Table("runs", "Scores of runs", _AGREEMENT_RUNS, records(agreement.runs), group="average"),
+        Table("rows", "Judgements", _AGREEMENT_ROWS, agreement.rows, open=True),
+        Table("runs", "Scores of runs", _AGREEMENT_RUNS, agreement.runs, group="average"),
         *([scores] if agreement.scores else []),
-        Table("swaps", "Rank swaps", SWAPPED, records(agreement.swaps), readers="programs"),
+        Table("swaps", "Rank swaps", SWAPPED, agreement.swaps, readers="programs"),
     )
     title = f"Judgements against judgements: {agreement.name}"
     precision, pairs, *notes = agreement.notes
-    answer = agreement_answer(agreement), pairs
-    return Document(title, blocks, command, {}, (precision, *notes), {}, *answer)
+    answer = agreement_answer(agreement)
+    return Document(title, blocks, notes=(precision, *notes), answer=answer, basis=pairs)
 
 
 def _agreement_scatter(agreement: NuggetAgreement) -> Scatter:

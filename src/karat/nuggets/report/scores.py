@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from karat.nuggets.prediction.intervals import Significance
 from karat.nuggets.report.matrix import questions_figure
@@ -19,12 +18,13 @@ from karat.report.model import (
     Document,
     Figure,
     Gallery,
-    Row,
     Table,
     format_count,
     format_interval,
     format_signed,
     join_names,
+    number,
+    people_column,
     sentence_case,
 )
 from karat.results import LazyRows
@@ -171,7 +171,7 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
 
 
 def _moved(test: Significance, changes: NuggetChanges) -> str:
-    name = f"F({changes.scoring.how.beta:g})" if test.score == "F" else test.score
+    name = f"F({changes.scoring.official.beta:g})" if test.score == "F" else test.score
     ends = None if test.low is None or test.high is None else (test.low, test.high)
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
     verdict = {"better": "an improvement", "worse": "a loss"}.get(test.verdict)
@@ -195,9 +195,6 @@ FEW = 12
 """Runs whose table a page does not fold."""
 MOST_DRAWN = 15
 """Runs that are drawn beside the best one."""
-
-number = partial(Column, align="right")
-"""A column of numbers."""
 
 _P = "Precision: share of the yes decisions that are yes for assessors."
 _R = "Recall: share of the assessors' yes that are decided yes."
@@ -273,7 +270,6 @@ _QUESTIONS = (
     *(number(key, key.capitalize(), readers="programs") for key in _PAIRS),
 )
 _NUGGETS = (
-    Column("heading", "Question", readers="people"),
     Column("run", "Run", readers="programs"),
     Column("question", "Question", readers="programs"),
     Column("nugget", "Nugget"),
@@ -295,12 +291,7 @@ _POURPRE = (
 _ENDS = {"f_low", "f_high", "low", "high"}
 
 
-def records(rows: Sequence[Any]) -> list[Row]:
-    """Return flat rows as a table has them."""
-    return [row._asdict() for row in rows]
-
-
-def score_document(scoring: NuggetScoring, command: str = "") -> Document:
+def score_document(scoring: NuggetScoring) -> Document:
     """Return the report of runs, their answers and, if asked for, every nugget."""
     from karat.nuggets.scores.official import NAME
 
@@ -316,25 +307,34 @@ def score_document(scoring: NuggetScoring, command: str = "") -> Document:
         pictures.insert(1, questions_figure(scoring))
     at = min(1, len(pictures)) if runs.open else len(pictures)
     blocks = [*pictures[:at], runs, *pictures[at:], *tables]
-    answer = score_answer(scoring), score_basis(scoring)
     title = f"Nuggets of {scoring.nuggets.name}"
-    return Document(title, tuple(blocks), command, signatures, scoring.notes, {}, *answer)
+    answer, basis = score_answer(scoring), score_basis(scoring)
+    return Document(title, blocks, signatures=signatures, answer=answer, basis=basis)
 
 
 def _tables(scoring: NuggetScoring) -> list[Table]:
     runs = tuple(replace(c, detail=c.key not in _FIRST) for c in without_ends(_RUNS, scoring.rows))
-    differences = records(scoring.differences)
-    best = f"Differences from {scoring.differences[0].best}" if differences else ""
+    differences = scoring.differences
+    best = f"Differences from {differences[0].best}" if differences else ""
     tables = [
-        Table("rows", "Runs", runs, records(scoring.rows), open=len(scoring.rows) <= FEW),
+        Table("rows", "Runs", runs, scoring.rows, open=len(scoring.rows) <= FEW),
         Table("differences", best, _DIFFERENCES, differences),
-        Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, records(scoring.pourpre)),
+        Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, scoring.pourpre),
         models_table(scoring.models, MODELS),
-        Table("questions", "Questions", _QUESTIONS, records(scoring.questions), group="run"),
+        Table("questions", "Questions", _QUESTIONS, scoring.questions, group="run"),
     ]
     if scoring.details:
-        columns = without_p(_NUGGETS, any_guessed=any(row.guessed > 0 for row in scoring.rows))
-        tables.append(Table("nuggets", "Nuggets", columns, _nuggets(scoring), group="heading"))
+        questions = scoring.nuggets.key.questions
+        titles = {id: f"{id}: {q.text}" if q.text else id for id, q in questions.items()}
+        heading = people_column(
+            "heading", "Question", lambda row: f"{row.run}, question {titles[row.question]}"
+        )
+        any_guessed = any(row.guessed > 0 for row in scoring.rows)
+        columns = (heading, *without_p(_NUGGETS, any_guessed=any_guessed))
+        # Decided when somebody looks, as pages do not.
+        count = len(scoring.rows) * sum(len(question.nuggets) for question in questions.values())
+        rows = LazyRows([(count, lambda number: scoring.decisions[number])])
+        tables.append(Table("nuggets", "Nuggets", columns, rows, group="heading"))
     return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
@@ -365,27 +365,11 @@ def _change(row: DifferenceRow) -> ForestChange:
     return ForestChange(row.run, row.delta, low, high, format_signed(row.delta, 3), row.verdict)
 
 
-def _nuggets(scoring: NuggetScoring) -> Sequence[Row]:
-    """The decision on every nugget; made when somebody looks, as pages do not."""
-    questions = scoring.nuggets.key.questions.items()
-    texts = {id: f"{id}: {question.text}" if question.text else id for id, question in questions}
-
-    def row(number: int) -> Row:
-        decision = scoring.decisions[number]
-        return {
-            **decision._asdict(),
-            "heading": f"{decision.run}, question {texts[decision.question]}",
-        }
-
-    count = len(scoring.rows) * sum(len(question.nuggets) for _, question in questions)
-    return LazyRows([(count, row)])
-
-
 def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Table:
     """Return the paper's Table 4; the likeliest model is marked."""
     marked = frozenset((k, "log10") for k, model in enumerate(models) if model.likeliest)
     title = "Thresholds, by marginal likelihood"
-    return Table("models", title, columns, records(models), emphasis=marked)
+    return Table("models", title, columns, models, emphasis=marked)
 
 
 def without_p(columns: Sequence[Column], *, any_guessed: bool) -> tuple[Column, ...]:

@@ -1,10 +1,9 @@
-"""Settings of word alignment."""
+"""Settings of word alignment, and the two models that learn it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from karat import _kernel
@@ -40,7 +39,7 @@ _DEFAULT_OF_MODEL: Any = None  # the default is the model's
 class Iteration(NamedTuple):
     """One step of training: model 1 or the HMM, with fertilities or without."""
 
-    what: str
+    name: str
     hmm: bool
     fertility: bool = False
     counts_fertility: bool = False
@@ -75,22 +74,17 @@ class Aligner:
                 raise InputError(f"{name}={value}: expected 0 to {MAX_ITERATIONS:,} iterations")
         if self.model1 == 0 and self.hmm == 0:
             raise InputError("model1=0 and hmm=0: expected at least one iteration of either")
-        self._check_threshold()
-        if self.longest < 1:
-            raise InputError(f"longest={self.longest}: expected at least one word")
-        if self.prefix is not None and self.prefix < 0:
-            raise InputError(f"prefix={self.prefix}: expected 0 (whole words) or more characters")
-
-    def _check_threshold(self) -> None:
-        if self.threshold is None:
-            return
-        if not 0 < self.threshold <= 1:
+        if self.threshold is not None and not 0 < self.threshold <= 1:
             raise InputError(f"threshold={self.threshold}: expected more than 0 and at most 1")
-        if self.decoding != "posterior":
+        if self.threshold is not None and self.decoding != "posterior":
             reason = f"decoding={self.decoding} has no threshold"
             raise InputError(
                 f"threshold={self.threshold}: {reason}; leave it out, or use decoding=posterior"
             )
+        if self.longest < 1:
+            raise InputError(f"longest={self.longest}: expected at least one word")
+        if self.prefix is not None and self.prefix < 0:
+            raise InputError(f"prefix={self.prefix}: expected 0 (whole words) or more characters")
 
     def resolved(self) -> Aligner:
         """Return the settings with the model's defaults for what is not given and has a use."""
@@ -98,12 +92,6 @@ class Aligner:
         if self.decoding != "posterior":
             del defaults["threshold"]
         return replace(self, **{k: v for k, v in defaults.items() if getattr(self, k) is None})
-
-    @property
-    def least(self) -> float:
-        """The threshold that the kernel is given, whether its rule looks at it or not."""
-        default: float = _DEFAULTS[self.model]["threshold"]
-        return default if self.threshold is None else self.threshold
 
     def iterations(self) -> Iterator[Iteration]:
         """Yield what each iteration does."""
@@ -138,50 +126,40 @@ Texts = tuple[Any, Any, Any, Any]
 
 
 class HmmLearner:
-    """Jumps, and steps of training; the entries of word pairs are the kernel's or in files."""
+    """The HMM: jumps, and t(pivot | source) and t(source | pivot) as entries of word pairs."""
 
-    dtype, width, first = "float32", 2, 1.0
-    """Entries are t(pivot | source) and t(source | pivot)."""
     keeps_posteriors = False
 
     def __init__(self, source: Words, pivot: Words, aligner: Aligner) -> None:
-        self.how = aligner
+        self.aligner = aligner
         self.jumps = _kernel.first_jumps()
-        self.words = len(source.vocab), len(pivot.vocab)
-        self.longer = max(map(word_count, (source, pivot)))
+        self.vocab_sizes = len(source.vocab), len(pivot.vocab)
+        self.n_words = max(map(word_count, (source, pivot)))
         self._clear()
 
     def _clear(self) -> None:
-        self.totals = np.zeros(self.words[0], np.int64), np.zeros(self.words[1], np.int64)
+        self.totals = tuple(np.zeros(size, np.int64) for size in self.vocab_sizes)
         self.jump_counts = np.zeros((2, 2, self.jumps.shape[1]), np.int64)
 
-    def whole(self, texts: Texts, most_cells: int) -> _kernel.JointAligner:
-        """Return the aligner of a text, with its table in memory."""
-        aligner = self.how
-        return _kernel.JointAligner(*texts, aligner.longest, most_cells, aligner.agreement)
-
-    def expect(self, kernel: _kernel.JointAligner, step: Iteration) -> Callable[[int, int], None]:
-        """Return the E-step of some sentences."""
-        return partial(kernel.expect, hmm=step.hmm)
-
-    def update(self, kernel: _kernel.JointAligner, step: Iteration) -> None:
-        """Do the M-step of an aligner of a whole text."""
-        kernel.update(step.hmm)
-
-    def decode(self, kernel: _kernel.JointAligner, rule: str) -> Callable[[int, int], Any]:
-        """Return the decoding of some sentences."""
-        aligner = self.how
-        return partial(kernel.decode, hmm=aligner.hmm > 0, rule=rule, threshold=aligner.least)
-
-    # ---------------------------------------------------------------------------------- parts
+    def first_entries(self, size: int) -> NDArray[Any]:
+        """Return the entries of word pairs before anything was counted."""
+        return np.ones((size, 2), np.float32)
 
     def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> _kernel.JointAligner:
-        """Return the aligner of a part of a text, with what is known so far."""
-        aligner = self.how
+        """Return the kernel's aligner of a part of the text, with the current estimates."""
+        aligner = self.aligner
         tables = {"cells": cells, "entries": entries, "jumps": self.jumps}
         return _kernel.JointAligner(
-            *texts, aligner.longest, aligner.agreement, **tables, words=self.longer
+            *texts, aligner.longest, aligner.agreement, **tables, words=self.n_words
         )
+
+    def expect_options(self, step: Iteration) -> dict[str, bool]:
+        """Return the options of the kernel's E-step."""
+        return {"hmm": step.hmm}
+
+    def decode_options(self) -> dict[str, bool]:
+        """Return the options of the kernel's decoding."""
+        return {"hmm": self.aligner.hmm > 0}
 
     def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
         """Add the counts of some word pairs to those of their words."""
@@ -189,19 +167,22 @@ class HmmLearner:
         _kernel.add_at(self.totals[1], pivots, counts)
 
     def add_part(self, kernel: _kernel.JointAligner) -> None:
-        """Add what a part counted beside its word pairs."""
+        """Add the jumps that a part has counted."""
         self.jump_counts += kernel.jump_counts()
 
     def entries(
-        self, keys: NDArray[np.int32], sums: Ints, held: Callable[[], Any]
-    ) -> NDArray[np.float32]:
-        """Return the entries of some word pairs from their counts in the whole text."""
-        counted = self.totals[0][keys[:, 0]].all() and self.totals[1][keys[:, 1]].all()
-        last = np.zeros((len(keys), 2), np.float32) if counted else held()
-        return _kernel.estimate_pairs(keys, sums, *self.totals, last)
+        self, keys: NDArray[np.int32], sums: Ints, read_last: Callable[[], Any]
+    ) -> NDArray[Any]:
+        """Return the entries of word pairs from their counts in the text.
 
-    def update_parts(self, step: Iteration) -> None:
-        """Finish the M-step of all parts, after the entries."""
+        Words without counts keep their last entries.
+        """
+        counted = self.totals[0][keys[:, 0]].all() and self.totals[1][keys[:, 1]].all()
+        last = np.zeros((len(keys), 2), np.float32) if counted else read_last()
+        return _kernel.estimate_pairs(keys, sums, self.totals[0], self.totals[1], last)
+
+    def update(self, step: Iteration) -> None:
+        """Finish the M-step, after the entries."""
         if step.hmm:
             self.jumps = _kernel.update_jumps(self.jumps, self.jump_counts)
         self._clear()
@@ -218,54 +199,46 @@ _SENTENCES = 1 << 16  # whose words are counted together
 
 
 class FertilityLearner:
-    """A model of words, and steps of training; counts of pairs are the kernel's or in files."""
+    """The HMM with fertilities: a model of words, and counts of word pairs as whole numbers.
 
-    dtype, width, first = "int64", None, 0
-    """Entries are counts, as whole numbers of 2^-15."""
+    Leave-one-out: the last counts C_s of a sentence are taken out of the counts C for it,
+
+        t(f|e) = (C(e,f) - C_s(e,f) + alpha + k [e = f]) / (C(e) - C_s(e) + alpha V + k_e).
+
+    The null word emits f with n(f) = (N(f) + .2 N u(f)) / (1.2 N), u the unigram distribution.
+    Jumps depend on the word that is left. Entries are counts in units of 2^-15: sums are exact.
+    """
+
     keeps_posteriors = True
 
     def __init__(self, source: Words, pivot: Words, aligner: Aligner) -> None:
-        self.how = aligner
+        self.aligner = aligner
         twins = pivot.vocab.find(source.vocab.words(0, len(source.vocab)))
         settings = (NULL, SPREAD, ALPHA, IDENTICAL, JUMPS, FERTILITY)
         self.model = _kernel.WordModel(count_words(source), count_words(pivot), twins, *settings)
 
-    def whole(self, texts: Texts, most_cells: int) -> _kernel.FertilityAligner:
-        """Return the aligner of a text, with its table in memory."""
-        aligner = self.how
-        return _kernel.FertilityAligner(
-            self.model, *texts, aligner.longest, most_cells, aligner.agreement
-        )
-
-    def expect(
-        self, kernel: _kernel.FertilityAligner, step: Iteration
-    ) -> Callable[[int, int], None]:
-        """Return the E-step of some sentences."""
-        _, hmm, fertility, counts = step
-        return partial(kernel.expect, hmm=hmm, fertility=fertility, count_fertilities=counts)
-
-    def update(self, kernel: _kernel.FertilityAligner, step: Iteration) -> None:
-        """Do the M-step of an aligner of a whole text."""
-        kernel.update()
-        self.update_parts(step)
-
-    def decode(self, kernel: _kernel.FertilityAligner, rule: str) -> Callable[[int, int], Any]:
-        """Return the decoding of some sentences."""
-        aligner = self.how
-        stage = {"hmm": aligner.hmm > 0, "fertility": aligner.fertilities > 0}
-        return partial(kernel.decode, **stage, rule=rule, threshold=aligner.least)
-
-    # ---------------------------------------------------------------------------------- parts
+    def first_entries(self, size: int) -> NDArray[Any]:
+        """Return the entries of word pairs before anything was counted."""
+        return np.zeros(size, np.int64)
 
     def part(
         self, texts: Texts, cells: Any, entries: Any, posteriors: Any
     ) -> _kernel.FertilityAligner:
-        """Return the aligner of a part of a text; it replaces the posteriors."""
-        aligner = self.how
+        """Return the kernel's aligner of a part of the text; it replaces the posteriors."""
+        aligner = self.aligner
         tables = {"cells": cells, "counts": entries, "posteriors": posteriors}
         return _kernel.FertilityAligner(
             self.model, *texts, aligner.longest, aligner.agreement, **tables
         )
+
+    def expect_options(self, step: Iteration) -> dict[str, bool]:
+        """Return the options of the kernel's E-step."""
+        _, hmm, fertility, counts = step
+        return {"hmm": hmm, "fertility": fertility, "count_fertilities": counts}
+
+    def decode_options(self) -> dict[str, bool]:
+        """Return the options of the kernel's decoding."""
+        return {"hmm": self.aligner.hmm > 0, "fertility": self.aligner.fertilities > 0}
 
     def add_pairs(self, sources: Any, pivots: Any, counts: Ints) -> None:
         """Do nothing: the model has counted its words."""
@@ -273,12 +246,14 @@ class FertilityLearner:
     def add_part(self, kernel: _kernel.FertilityAligner) -> None:
         """Do nothing: all parts count into one model."""
 
-    def entries(self, keys: NDArray[np.int32], sums: Ints, held: Callable[[], Any]) -> Ints:
-        """Return the entries of some word pairs from their counts in the whole text."""
+    def entries(
+        self, keys: NDArray[np.int32], sums: Ints, read_last: Callable[[], Any]
+    ) -> NDArray[Any]:
+        """Return the entries of word pairs: their counts in the text."""
         return sums
 
-    def update_parts(self, step: Iteration) -> None:
-        """Finish the M-step of all parts, after the entries."""
+    def update(self, step: Iteration) -> None:
+        """Finish the M-step, after the entries."""
         self.model.update(step.hmm, step.counts_fertility)
 
 
@@ -291,19 +266,8 @@ def count_words(words: Words) -> Ints:
     return counts
 
 
-Learner = FertilityLearner | HmmLearner
-
-_LEARNERS: dict[str, type[FertilityLearner] | type[HmmLearner]] = {
+LEARNERS: dict[str, type[FertilityLearner] | type[HmmLearner]] = {
     "fertility": FertilityLearner,
     "hmm": HmmLearner,
 }
-
-
-def make_learner(source: Words, pivot: Words, aligner: Aligner) -> Learner:
-    """Return the learner of the model that the settings name."""
-    return _LEARNERS[aligner.model](source, pivot, aligner)
-
-
-def shorten_words(words: Words, prefix: int) -> Words:
-    """Return a text with the first characters of its words alone (0: with whole words)."""
-    return words.map(lambda word: word[:prefix]) if prefix else words
+"""Model of `Aligner` -> what learns it."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +36,34 @@ _LINES = 1 << 12  # that are held at a time
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
+class AnyLinks(ABC):
+    """Links of a text, sentence by sentence, in memory or in files."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of links."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> Links:
+        """Return the links of some sentences."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of `Links`; those in files are mapped."""
+
+    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
+        if not 0 <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of {len(self)}")
+        links = self.part(sentence, sentence + 1)
+        return list(zip(links.source.tolist(), links.pivot.tolist(), strict=True))
+
+
 @dataclass(frozen=True, eq=False)
-class Links:
+class Links(AnyLinks):
     """Sentence s links word `source[k]` to word `pivot[k]` for k from `offsets[s]` to the next.
 
     Words count from 0 in their sentence.
@@ -48,28 +76,17 @@ class Links:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
-        if not 0 <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of {len(self)}")
-        sentence_links = slice(self.offsets[sentence], self.offsets[sentence + 1])
-        return list(
-            zip(
-                self.source[sentence_links].tolist(),
-                self.pivot[sentence_links].tolist(),
-                strict=True,
-            )
-        )
-
     @property
     def size(self) -> int:
-        """The number of links."""
         return len(self.source)
 
     def part(self, start: int, stop: int) -> Links:
-        """Return the links of some sentences."""
         offsets = self.offsets[start : stop + 1]
         part_links = slice(offsets[0], offsets[-1])
         return Links(self.source[part_links], self.pivot[part_links], offsets - offsets[0])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return vars(self)
 
     def __repr__(self) -> str:
         return f"<Links: {len(self.source):,} in {len(self):,} sentences>"
@@ -77,10 +94,41 @@ class Links:
     @classmethod
     def of(cls, rows: Iterable[Sequence[tuple[int, int]]]) -> Links:
         """Return the links in lists of pairs, one list a sentence."""
-        held = list(rows)
-        flat = np.array([pair for row in held for pair in row], dtype=np.int32).reshape(-1, 2)
-        offsets = np.cumsum([0, *map(len, held)], dtype=np.int64)
+        sentences = list(rows)
+        flat = np.array([pair for row in sentences for pair in row], np.int32).reshape(-1, 2)
+        offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
         return cls(flat[:, 0].copy(), flat[:, 1].copy(), offsets)
+
+
+class StoredLinks(AnyLinks):
+    """Links that grow sentence by sentence, in temporary files or in memory."""
+
+    def __init__(self, in_memory: bool = False) -> None:
+        file = partial(ArrayFile, purpose=_PURPOSE, in_memory=in_memory)
+        self._source, self._pivot, self._offsets = file("int32"), file("int32"), file("int64")
+        self._offsets.append(np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @property
+    def size(self) -> int:
+        return len(self._source)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        files = {"source": self._source, "pivot": self._pivot, "offsets": self._offsets}
+        return {name: file.mapped() for name, file in files.items()}
+
+    def append(self, source: NDArray[np.int32], pivot: NDArray[np.int32], ends: Ints) -> None:
+        """Add the links of the next sentences; `ends` are the ends of each, among these."""
+        self._offsets.append(ends + len(self._source))
+        self._source.append(source)
+        self._pivot.append(pivot)
+
+    def part(self, start: int, stop: int) -> Links:
+        offsets = self._offsets.read(start, stop + 1)
+        bounds = int(offsets[0]), int(offsets[-1])
+        return Links(self._source.read(*bounds), self._pivot.read(*bounds), offsets - offsets[0])
 
 
 def check_lengths(source: Sized, pivot: Sized, links: Sized | None = None) -> None:
@@ -128,68 +176,24 @@ def symmetrize(source: Tokens, pivot: Tokens, first: Links, second: Links, rule:
 def read_pharaoh(path: str | os.PathLike[str], progress: Progress = silent) -> Links:
     """Read the links of a file (`.gz` too), words counted from 0; a sentence may have none."""
     lines = Lines(Path(path), progress)
+
+    def parse(word: str, line_number: int) -> tuple[int, int]:
+        if (match := _LINK.fullmatch(word)) is None:
+            raise InputError(
+                f"{lines.name}, line {line_number}: found {quoted(word)}, expected links as in 0-0 "
+                "1-2 (source-pivot, words counted from 0)"
+            )
+        return int(match[1]), int(match[2])
+
     return Links.of(
-        [_parse_link(word, f"{lines.name}, line {number}") for word in line.split()]
+        [parse(word, number) for word in line.split()]
         for number, line in enumerate(iterate_lines(lines, progress), 1)
     )
 
 
-def _parse_link(word: str, place: str) -> tuple[int, int]:
-    match = _LINK.fullmatch(word)
-    if match is None:
-        raise InputError(
-            f"{place}: found {quoted(word)}, expected links as in 0-0 1-2 (source-pivot, words "
-            "counted from 0)"
-        )
-    return int(match[1]), int(match[2])
-
-
-def pharaoh_lines(links: Links | StoredLinks) -> Iterator[str]:
+def pharaoh_lines(links: AnyLinks) -> Iterator[str]:
     """Yield the lines of a file of links."""
     for start in range(0, len(links), _LINES):
         part = links.part(start, min(start + _LINES, len(links)))
         for sentence in range(len(part)):
             yield " ".join(f"{i}-{j}" for i, j in part[sentence]) + "\n"
-
-
-class StoredLinks:
-    """Links in temporary files, read part by part."""
-
-    def __init__(self) -> None:
-        self._source, self._pivot = (ArrayFile("int32", _PURPOSE) for _ in range(2))
-        self._offsets = ArrayFile("int64", _PURPOSE)
-        self._offsets.append(np.zeros(1, np.int64))
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    @property
-    def size(self) -> int:
-        """The number of links."""
-        return len(self._source)
-
-    def mapped(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of `Links`, mapped."""
-        files = {"source": self._source, "pivot": self._pivot, "offsets": self._offsets}
-        return {name: file.mapped() for name, file in files.items()}
-
-    def append(self, links: Links) -> None:
-        """Add the links of the next sentences."""
-        self._offsets.append(links.offsets[1:] + len(self._source))
-        self._source.append(links.source)
-        self._pivot.append(links.pivot)
-
-    def part(self, start: int, stop: int) -> Links:
-        """Return the links of some sentences."""
-        offsets = self._offsets.read(start, stop + 1)
-        bounds = int(offsets[0]), int(offsets[-1])
-        return Links(self._source.read(*bounds), self._pivot.read(*bounds), offsets - offsets[0])
-
-    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
-        if not 0 <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of {len(self)}")
-        return self.part(sentence, sentence + 1)[0]
-
-
-AnyLinks = Links | StoredLinks
-"""Links in memory or in files."""

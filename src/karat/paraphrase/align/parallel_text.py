@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,40 +18,62 @@ from karat.progress import Progress, Stop, map_in_order, n_threads, silent
 from karat.storage.arrays import ArrayFile, as_memory
 from karat.text.references import check_aligned
 from karat.text.segments import STRIDE, Lines, Segments
-from karat.text.tokens import Recipe, Tokens, Vocab, token_parts, tokenize
+from karat.text.tokens import Ragged, Recipe, Tokens, Vocab, token_parts
 from karat.text.word_table import StoredStrings
 
 _PURPOSE = "the words of a text are held there"
 
 
-class StoredTokens:
-    """The ids of words in temporary files; the vocabulary is in memory."""
+class StoredRagged:
+    """Rows of numbers, each of its own length, in temporary files or in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, purpose: str, in_memory: bool = False) -> None:
+        file = partial(ArrayFile, purpose=purpose, in_memory=in_memory)
+        self.ids, self.offsets = file("int32"), file("int64")
+        self.offsets.append(np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def append(self, ids: NDArray[np.int32], lengths: Ints) -> None:
+        """Add the next rows."""
+        self.offsets.append(np.cumsum(lengths) + len(self.ids))
+        self.ids.append(ids)
+
+    def append_padded(self, rows: NDArray[np.int32]) -> None:
+        """Add rows that are filled up with -1."""
+        self.append(rows[rows >= 0], (rows >= 0).sum(axis=1))
+
+    def read(self, start: int, stop: int) -> Ragged:
+        """Return some of the rows."""
+        offsets = self.offsets.read(start, stop + 1)
+        return Ragged(self.ids.read(int(offsets[0]), int(offsets[-1])), offsets - offsets[0])
+
+
+class StoredTokens:
+    """The ids of words in temporary files, or in memory; the vocabulary is in memory."""
+
+    def __init__(self, in_memory: bool = False) -> None:
         self.vocab = Vocab()
-        self._ids, self._offsets = ArrayFile("int32", _PURPOSE), ArrayFile("int64", _PURPOSE)
-        self._offsets.append(np.zeros(1, np.int64))
+        self._rows = StoredRagged(_PURPOSE, in_memory)
         self._mapped: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._rows)
 
     @property
     def size(self) -> int:
         """The number of words."""
-        return len(self._ids)
+        return len(self._rows.ids)
 
     def append(self, tokens: Tokens) -> None:
         """Add the next segments."""
-        self._offsets.append(tokens.offsets[1:] + len(self._ids))
-        self._ids.append(tokens.ids)
+        self._rows.append(tokens.ids, np.diff(tokens.offsets))
 
     def part(self, start: int, stop: int) -> Tokens:
         """Return some of the segments."""
-        offsets = self._offsets.read(start, stop + 1)
-        ids = self._ids.read(int(offsets[0]), int(offsets[-1]))
-        ids = ids if self._mapped is None else self._mapped[ids]
-        return Tokens(ids, offsets - offsets[0], self.vocab)
+        ids, offsets = self._rows.read(start, stop)
+        return Tokens(ids if self._mapped is None else self._mapped[ids], offsets, self.vocab)
 
     def map(self, function: Callable[[str], str]) -> StoredTokens:
         """Apply any function to the words, as `Tokens.map` does; the files are the same."""
@@ -68,16 +91,6 @@ Words = Tokens | StoredTokens
 def word_count(words: Words) -> int:
     """Return the number of words of a text."""
     return int(words.offsets[-1]) if isinstance(words, Tokens) else words.size
-
-
-def store_tokens(texts: Sequence[Segments], recipe: Recipe, **work: Any) -> StoredTokens:
-    """Cut one or more texts into words, one after the other; `work` is `threads`, `progress`."""
-    tokens = StoredTokens()
-    for text in texts:
-        for part in token_parts(text, recipe, tokens.vocab, **work):
-            tokens.append(part)
-            text.release(0, len(text))
-    return tokens
 
 
 _SHARE = 32  # one part in so many of memory may be text
@@ -155,17 +168,15 @@ def join_tokens(
 
     They are in memory if that takes a small part of `memory`, else in temporary files.
     """
-    if sum(int(text.sizes().sum()) for text in texts) > as_memory(memory) // _SHARE:
-        return store_tokens(texts, recipe, **work)
-    vocab = Vocab()
-    recipe_settings = (recipe.tok, recipe.case, recipe.stem, recipe.stop)
-    parts = [tokenize(segments, *recipe_settings, vocab=vocab, **work) for segments in texts]
-    if len(parts) == 1:
-        return parts[0]
-    before = np.cumsum([0, *(len(part.ids) for part in parts)])
-    offsets = [part.offsets[1:] + held for part, held in zip(parts, before[:-1], strict=True)]
-    ids = np.concatenate([part.ids for part in parts])
-    return Tokens(ids, np.concatenate([np.zeros(1, np.int64), *offsets]), vocab)
+    size = sum(int(text.sizes().sum()) for text in texts)
+    in_memory = size <= as_memory(memory) // _SHARE
+    tokens = StoredTokens(in_memory)
+    for text in texts:
+        for part in token_parts(text, recipe, tokens.vocab, **work):
+            tokens.append(part)
+            if not in_memory:
+                text.release(0, len(text))
+    return tokens.part(0, len(tokens)) if in_memory else tokens
 
 
 T = TypeVar("T")

@@ -15,9 +15,8 @@ from typing import Any
 from karat import _kernel
 from karat.arrays import NDArray, np
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.confidence import PhraseContexts
 from karat.paraphrase.generate.rewrites import ARTICLES, find_trusted
-from karat.paraphrase.generate.rewritten_text import ChooseArticle
+from karat.paraphrase.generate.rewriting import ChooseArticle, PhraseContexts
 from karat.paraphrase.table.phrase_table import PhraseTable, all_words
 from karat.storage.store import Arrays, with_prefix, without_prefix
 from karat.text.segments import Segments

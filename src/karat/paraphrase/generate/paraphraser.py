@@ -17,20 +17,18 @@ from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
 from karat.paraphrase.align.parallel_text import iterate_lines, run_in_batches
-from karat.paraphrase.generate.confidence import (
+from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.generate.rewriting import (
     CONFIDENCE,
+    Original,
+    Replacement,
     Rewrite,
+    RewrittenWords,
     compute_confidences,
+    count_common_ends,
     find_repeats,
     fits_context,
     score_sentences,
-)
-from karat.paraphrase.generate.generator import Generator
-from karat.paraphrase.generate.rewritten_text import (
-    Original,
-    Replacement,
-    RewrittenWords,
-    count_common_ends,
 )
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
@@ -223,7 +221,7 @@ class Paraphrase(NamedTuple):
     fluency: float
     target_f1: float
     confidence: float
-    """0 to 1 (see `karat.paraphrase.generate.confidence`)."""
+    """0 to 1 (see `karat.paraphrase.generate.rewriting`)."""
 
 
 class Generated(NamedTuple):

@@ -15,7 +15,6 @@ it happens.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -46,14 +45,10 @@ class RewriteLimits:
     """Pr(e'|e) and Pr(e|e') must be at least this."""
     most: int = 20
     """The rewrites of a phrase, at most."""
-    ways: int = 2
+    min_ways: int = 2
     """Pivot phrases of all languages that must lead to a rewrite; one is enough of one language."""
     discount: float = 0.5
     """Share of one that is taken from each count: what was seen once may be chance."""
-
-    def fewest_ways(self, languages: int) -> int:
-        """Return the number of pivot phrases that must lead to a rewrite."""
-        return min(self.ways, languages)
 
 
 class PivotPhrases(NamedTuple):
@@ -69,9 +64,9 @@ class Paths(NamedTuple):
     source: Ints
     target: Ints
     p: Floats
-    ways: Ints
+    n_ways: Ints
 
-    def some(self, rows: Any) -> Paths:
+    def select(self, rows: Any) -> Paths:
         """Return some of the paths: a slice, a mask, or numbers."""
         return Paths(*(column[rows] for column in self))
 
@@ -98,18 +93,13 @@ def join_paths(
 
 def add_equal_paths(paths: Paths) -> Paths:
     """Add up equal pairs, and sort them."""
-    source, target, p, n_ways = paths.some(np.lexsort((paths.target, paths.source)))
+    source, target, p, n_ways = paths.select(np.lexsort((paths.target, paths.source)))
     new = np.ones(len(p), dtype=np.bool_)
     new[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
     at = np.flatnonzero(new)
     if not len(at):
         return Paths(source, target, p, n_ways)
     return Paths(source[at], target[at], np.add.reduceat(p, at), np.add.reduceat(n_ways, at))
-
-
-def make_paths(source: Ints, target: Ints, p: Floats) -> Paths:
-    """Return paths of one way each."""
-    return Paths(source, target, p, np.ones(len(p), np.int64))
 
 
 def mean_over_languages(languages: Sequence[Paths]) -> Paths:
@@ -121,17 +111,12 @@ def mean_over_languages(languages: Sequence[Paths]) -> Paths:
     return joined._replace(p=np.minimum(joined.p / np.maximum(times, 1), 1.0))  # rounded: may be >1
 
 
-def combine_directions(paths: Paths, back: Floats) -> Paths:
-    """Return paths with the geometric mean of Pr(e'|e) and Pr(e|e'), given as `back`."""
-    return paths._replace(p=np.sqrt(paths.p * back))
-
-
 def select_most_probable(paths: Paths, most: int) -> Paths:
     """Return the most probable paths from each phrase, in order; they come sorted by it."""
     order = np.lexsort((paths.target, -paths.p, paths.source))
     source = paths.source[order]
     first = np.searchsorted(source, source)
-    return paths.some(order[np.arange(len(order)) - first < most])
+    return paths.select(order[np.arange(len(order)) - first < most])
 
 
 def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
@@ -146,7 +131,6 @@ def is_phrase_within(a: NDArray[np.int32], b: NDArray[np.int32]) -> Flags:
 
 
 _PURPOSE = "rewrites of phrases are found there"
-_COLUMNS = ("int64", "int64", "float64", "int64")  # of paths
 _ROWS_PER_PIECE = 1 << 20  # of phrase pairs or paths that are looked at together
 
 
@@ -158,19 +142,23 @@ def rewrite_pairs(
     About `max_pairs` phrase pairs, or paths, are in memory at a time.
     """
     longest = max(_longest_phrase(language) for language in languages)
-    with ExitStack() as stack:
-        sorted_ones = [
-            _LanguagePaths(stack, language, vocab, longest, limits, max_pairs)
-            for language in languages
-        ]
-        union = _PhraseUnion(stack, sorted_ones, longest)
-        paths = [language.paths(stack, numbers) for language, numbers in union.numbered()]
-        probable = _probable_paths(stack, paths, union, limits)
-        best = _mutual_paths(probable, len(union.rows), limits)
-        if not len(best.p):
-            return None
-        source, target = (union.phrases(side) for side in (best.source, best.target))
-        return PhrasePairs(source, target, best.p, union.counts[best.source])
+    numbered = [
+        _NumberedLanguage(language, vocab, longest, limits, max_pairs) for language in languages
+    ]
+    rows, numbers = _number_all_phrases([language.files for language in numbered], longest)
+    counts = np.zeros(len(rows))
+    for language, language_numbers in zip(numbered, numbers, strict=True):
+        counts[language_numbers] += language.files.phrase_counts.read()
+    paths = [
+        language.paths(language_numbers)
+        for language, language_numbers in zip(numbered, numbers, strict=True)
+    ]
+    best = _mutual_paths(_probable_paths(paths, rows, limits), len(rows), limits)
+    if not len(best.p):
+        return None
+    phrases = [rows[side] for side in (best.source, best.target)]
+    source, target = (Ragged(p[p >= 0], to_offsets((p >= 0).sum(axis=1))) for p in phrases)
+    return PhrasePairs(source, target, best.p, counts[best.source])
 
 
 def _longest_phrase(language: PivotPhrases) -> int:
@@ -178,9 +166,8 @@ def _longest_phrase(language: PivotPhrases) -> int:
     longest = 1
     for offsets in (language.counts.source_offsets, language.counts.pivot_offsets):
         for start in range(0, len(offsets), _ROWS_PER_PIECE):
-            longest = max(
-                longest, int(np.diff(offsets[start : start + _ROWS_PER_PIECE + 1]).max(initial=1))
-            )
+            lengths = np.diff(offsets[start : start + _ROWS_PER_PIECE + 1])
+            longest = max(longest, int(lengths.max(initial=1)))
         forget_pages([offsets])
     return longest
 
@@ -205,36 +192,28 @@ def _sorted_rows(
         forget_pages([*first, *second, counts.counts])
 
 
-class _LanguagePaths:
-    """The phrases e and f of a language, numbered, in files."""
+class _NumberedLanguage:
+    """The phrases e and f of a pivot language, numbered, in files."""
 
     def __init__(
         self,
-        stack: ExitStack,
         language: PivotPhrases,
         vocab: Vocab,
         longest: int,
         limits: RewriteLimits,
         max_pairs: int,
     ) -> None:
-        self.how, self.most = limits, max_pairs
-        self.files = PhraseTableFiles(stack, longest)
-        held = SortedPhrases(longest, max_pairs)
-        stack.callback(held.close)
+        self.limits, self.max_pairs = limits, max_pairs
+        self.files = PhraseTableFiles(longest)
+        phrases = SortedPhrases(longest, max_pairs)
         for rows in _sorted_rows(language, vocab.merge(language.vocab), longest):
-            held.add(rows)
-        for rows in split_between_phrases(held.merged(silent), longest, max_pairs):
+            phrases.add(rows)
+        for rows in split_between_phrases(phrases.merged(silent), longest, max_pairs):
             self.files.add(rows)
-        held.close()
         self.files.number_pivots(silent)
-        self.M = np.zeros(len(self.files.pivot_offsets) - 1, np.int64)
+        self.pivot_counts = np.zeros(len(self.files.pivots), np.int64)
         for _, f, counts, _ in self.pieces():
-            _kernel.add_at(self.M, f.astype(np.int32), counts)
-
-    def counts(self) -> Floats:
-        """Return N(e) of all phrases."""
-        phrase_counts: Floats = self.files.phrase_counts.read()
-        return phrase_counts
+            _kernel.add_at(self.pivot_counts, f.astype(np.int32), counts)
 
     def pieces(self) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
         """Yield the pairs of some phrases: e, f, how often they were seen, and N(e)."""
@@ -244,108 +223,104 @@ class _LanguagePaths:
             e = np.repeat(np.arange(len(sizes)), sizes)
             yield phrase + e, numbers.astype(np.int64), counts, N[e]
 
-    def backward(self, stack: ExitStack) -> tuple[Ints, ArrayFile, ArrayFile]:
-        """Return for each f where its ways back begin; in files e' and Pr(e'|f) of each."""
+    def backward(self) -> tuple[Ints, NDArray[np.int64], Floats]:
+        """Return for each f where its ways back begin; e' and Pr(e'|f) of each way, mapped."""
         targets, shares = ArrayFile("int64", _PURPOSE), ArrayFile("float64", _PURPOSE)
-        for file in (targets, shares):
-            stack.callback(file.close)
-        sizes = np.zeros(len(self.M), np.int64)
+        discount, threshold = self.limits.discount, self.limits.backward
+        sizes = np.zeros(len(self.pivot_counts), np.int64)
         for _, f, counts, _ in self.pieces():
-            good = f[(counts - self.how.discount) / self.M[f] >= self.how.backward]
+            good = f[(counts - discount) / self.pivot_counts[f] >= threshold]
             _kernel.add_at(sizes, good.astype(np.int32), np.ones(len(good), np.int64))
         first = to_offsets(sizes)
-        bounds = np.flatnonzero(np.diff(first[:-1] // self.most, prepend=-1))
+        bounds = np.flatnonzero(np.diff(first[:-1] // self.max_pairs, prepend=-1))
         for low, high in zip(bounds, [*bounds[1:], len(sizes)], strict=True):
             parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
             for e, f, counts, _ in self.pieces():
-                share = (counts - self.how.discount) / self.M[f]
-                good = (share >= self.how.backward) & (f >= low) & (f < high)
+                share = (counts - discount) / self.pivot_counts[f]
+                good = (share >= threshold) & (f >= low) & (f < high)
                 parts.append((f[good], e[good], share[good]))
             pivots, back, share = map(np.concatenate, zip(*parts, strict=True))
             order = np.argsort(pivots, kind="stable")
             targets.append(back[order])
             shares.append(share[order])
-        return first, targets, shares
+        return first, targets.mapped(), shares.mapped()
 
-    def paths(self, stack: ExitStack, numbers: NDArray[np.int32]) -> Paths:
-        """Return the paths from each phrase and back, mapped, as numbers of all languages."""
-        with ExitStack() as backward_files:
-            first, targets, shares = self.backward(backward_files)
-            back, share = targets.mapped(), shares.mapped()
-        files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
-        for file in files:
-            stack.callback(file.close)
+    def paths(self, numbers: NDArray[np.int32]) -> Paths:
+        """Return the paths from each phrase and back, mapped, as numbers of all languages.
+
+        Pr(e'|e) = sum_f Pr(f|e) Pr(e'|f)
+        """
+        first, back, back_p = self.backward()
+        files = _PathFiles()
         for e, f, counts, N in self.pieces():
-            forward_p = (counts - self.how.discount) / N
-            forward = np.flatnonzero(forward_p >= self.how.forward)
-            for rows, steps, ends in join_paths(e, f, forward, first, self.most):
-                p = forward_p[rows][steps] * share[ends]
-                added = add_equal_paths(make_paths(e[rows][steps], back[ends], p))
-                ends_of = [numbers[side] for side in (added.source, added.target)]
-                for file, column in zip(files[:2], ends_of, strict=True):
-                    file.append(column)
-                files[2].append(added.p)
-                files[3].append(added.ways)
-                forget_pages([back, share])
-        return Paths(*(file.mapped() for file in files))
+            forward_p = (counts - self.limits.discount) / N
+            forward = np.flatnonzero(forward_p >= self.limits.forward)
+            for rows, steps, ends in join_paths(e, f, forward, first, self.max_pairs):
+                p = forward_p[rows][steps] * back_p[ends]
+                one_way = np.ones(len(p), np.int64)
+                added = add_equal_paths(Paths(e[rows][steps], back[ends], p, one_way))
+                source, target = (
+                    numbers[side].astype(np.int64) for side in (added.source, added.target)
+                )
+                files.append(added._replace(source=source, target=target))
+                forget_pages([back, back_p])
+        return files.mapped()
 
 
-class _PhraseUnion:
-    """The phrases of all languages, numbered together."""
+class _PathFiles:
+    """Paths in temporary files."""
 
-    def __init__(self, stack: ExitStack, languages: Sequence[_LanguagePaths], longest: int) -> None:
-        self._languages = languages
-        rows, numbers = ArrayFile("int32", _PURPOSE, longest), []
-        row_parts = []
-        for language in languages:
-            phrase_file = ArrayFile("int32", _PURPOSE, longest)
-            stack.callback(phrase_file.close)
-            for piece in language.files.phrase_rows():
-                phrase_file.append(piece)
-            row_parts.append(phrase_file.mapped())
-            numbers.append(np.empty(len(phrase_file), np.int32))
-        stack.callback(rows.close)
-        union, at = _kernel.SortedUnion(row_parts, longest), [0] * len(row_parts)
-        while not union.done:
-            held = len(rows)
-            union_rows, new_numbers = union.next(_ROWS_PER_PIECE)
-            rows.append(union_rows)
-            for k, new in enumerate(new_numbers):
-                numbers[k][at[k] : at[k] + len(new)] = new + np.int32(held)
-                at[k] += len(new)
-            forget_pages(row_parts)
-        self.rows, self._numbers = rows.mapped(), numbers
-        self.counts = np.zeros(len(self.rows))
-        for language, language_numbers in self.numbered():
-            self.counts[language_numbers] += language.counts()
+    def __init__(self) -> None:
+        self.columns = [
+            ArrayFile(kind, _PURPOSE) for kind in ("int64", "int64", "float64", "int64")
+        ]
 
-    def numbered(self) -> Iterator[tuple[_LanguagePaths, NDArray[np.int32]]]:
-        """Yield each language with the numbers of its phrases."""
-        yield from zip(self._languages, self._numbers, strict=True)
+    def append(self, paths: Paths) -> None:
+        """Add paths at the end."""
+        for file, column in zip(self.columns, paths, strict=True):
+            file.append(column)
 
-    def phrases(self, numbers: Ints) -> Ragged:
-        """Return some phrases."""
-        rows = self.rows[numbers]
-        return Ragged(rows[rows >= 0], to_offsets((rows >= 0).sum(axis=1)))
+    def mapped(self) -> Paths:
+        """Return all paths, mapped."""
+        return Paths(*(file.mapped() for file in self.columns))
+
+
+def _number_all_phrases(
+    languages: Sequence[PhraseTableFiles], longest: int
+) -> tuple[NDArray[np.int32], list[NDArray[np.int32]]]:
+    """Return the phrases of all languages, sorted, mapped, and the numbers of each language's."""
+    rows, parts = ArrayFile("int32", _PURPOSE, longest), []
+    for files in languages:
+        phrase_file = ArrayFile("int32", _PURPOSE, longest)
+        for piece in files.phrase_rows():
+            phrase_file.append(piece)
+        parts.append(phrase_file.mapped())
+    numbers = [np.empty(len(part), np.int32) for part in parts]
+    union, at = _kernel.SortedUnion(parts, longest), [0] * len(parts)
+    while not union.done:
+        n_before = len(rows)
+        union_rows, new_numbers = union.next(_ROWS_PER_PIECE)
+        rows.append(union_rows)
+        for k, new in enumerate(new_numbers):
+            numbers[k][at[k] : at[k] + len(new)] = new + np.int32(n_before)
+            at[k] += len(new)
+        forget_pages(parts)
+    return rows.mapped(), numbers
 
 
 def _probable_paths(
-    stack: ExitStack, languages: Sequence[Paths], all_phrases: _PhraseUnion, limits: RewriteLimits
+    languages: Sequence[Paths], phrases: NDArray[np.int32], limits: RewriteLimits
 ) -> Paths:
     """Return probable paths to phrases that do not stand in each other, mapped."""
-    files = [ArrayFile(kind, _PURPOSE) for kind in _COLUMNS]
-    for file in files:
-        stack.callback(file.close)
+    files = _PathFiles()
     for same_sources in _group_by_source(languages):
         joined = mean_over_languages(same_sources)
-        supported = joined.ways >= limits.fewest_ways(len(languages))
-        probable = joined.some(supported & (joined.p >= limits.rewrite))
-        a, b = (all_phrases.rows[side] for side in (probable.source, probable.target))
-        free = ~(is_phrase_within(a, b) | is_phrase_within(b, a))
-        for file, column in zip(files, probable, strict=True):
-            file.append(column[free])
-        forget_pages([all_phrases.rows, *(column for language in languages for column in language)])
-    return Paths(*(file.mapped() for file in files))
+        supported = joined.n_ways >= min(limits.min_ways, len(languages))
+        probable = joined.select(supported & (joined.p >= limits.rewrite))
+        a, b = (phrases[side] for side in (probable.source, probable.target))
+        files.append(probable.select(~(is_phrase_within(a, b) | is_phrase_within(b, a))))
+        forget_pages([phrases, *(column for language in languages for column in language)])
+    return files.mapped()
 
 
 def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
@@ -363,13 +338,16 @@ def _group_by_source(languages: Sequence[Paths]) -> Iterator[list[Paths]]:
         )
         ends = [int(np.searchsorted(paths.source, end)) for paths in languages]
         cuts = zip(languages, at, ends, strict=True)
-        yield [paths.some(slice(a, b)) for paths, a, b in cuts]
+        yield [paths.select(slice(a, b)) for paths, a, b in cuts]
         at = ends
 
 
 def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
-    """Return the most probable of the paths that are probable both ways round."""
-    width, selected = phrases + 1, [paths.some(slice(0, 0))]
+    """Return the most probable of the paths that are probable both ways round.
+
+    s(e, e') = sqrt(Pr(e'|e) Pr(e|e'))
+    """
+    width, selected = phrases + 1, [paths.select(slice(0, 0))]
     start, keys = 0, ArrayFile("int64", _PURPOSE)
     for at in range(0, len(paths.p), _ROWS_PER_PIECE):
         keys.append(
@@ -377,18 +355,16 @@ def _mutual_paths(paths: Paths, phrases: int, limits: RewriteLimits) -> Paths:
             + paths.target[at : at + _ROWS_PER_PIECE]
         )
     sorted_keys = keys.mapped()
-    keys.close()
     while start < len(paths.p):
         last = min(start + _ROWS_PER_PIECE, len(paths.p)) - 1
         stop = int(np.searchsorted(paths.source, int(paths.source[last]), side="right"))
-        piece = paths.some(slice(start, stop))
+        piece = paths.select(slice(start, stop))
         reverse_keys = piece.target * width + piece.source
         at_back = np.minimum(np.searchsorted(sorted_keys, reverse_keys), len(sorted_keys) - 1)
         both = sorted_keys[at_back] == reverse_keys  # all that are here are probable enough
-        back = paths.p[at_back[both]]
-        selected.append(
-            select_most_probable(combine_directions(piece.some(both), back), limits.most)
-        )
+        mutual = piece.select(both)
+        mutual = mutual._replace(p=np.sqrt(mutual.p * paths.p[at_back[both]]))
+        selected.append(select_most_probable(mutual, limits.most))
         forget_pages([sorted_keys, *paths])
         start = stop
     return Paths(*map(np.concatenate, zip(*selected, strict=True)))
@@ -402,9 +378,7 @@ _PRONOUNS = """
 """
 PRONOUNS = frozenset(_PRONOUNS.split())
 """Personal pronouns: a rewrite that changes them speaks of somebody else."""
-_NEGATIONS = """
-    no not never none nobody nothing nowhere neither nor cannot without
-"""
+_NEGATIONS = "no not never none nobody nothing nowhere neither nor cannot without"
 NEGATIONS = frozenset(_NEGATIONS.split())
 """Words that deny: a rewrite that drops or adds one says the contrary."""
 CONTRACTED_NEGATIONS = ("n't",)
@@ -453,7 +427,7 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     vocab = Vocab()  # words of rewrites come first, then those of phrases
     ids = vocab.add(phrase_table.all_words(table.source))
     words = [*phrase_table.all_words(table.pivot), *vocab.words(0, len(vocab))]
-    old = Ragged(table.maps(vocab).own[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
+    old = Ragged(table.maps(vocab).pivot[ids][arrays["phrase_ids"]], arrays["phrase_offsets"])
     new = Ragged(arrays["pivot_phrase_ids"], arrays["pivot_phrase_offsets"])
     phrases, pivots = table.phrase_of_edges(), arrays["edge_pivots"].astype(np.int64)
     is_trusted: Flags = (old.lengths[phrases] <= _MAX_REWRITE_WORDS) & (

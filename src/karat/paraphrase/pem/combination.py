@@ -59,15 +59,11 @@ class ControlMean:
 
     def inputs(self, features: PairFeatures) -> Floats:
         """Return the features of adequacy, and target F1 in the last column."""
-        return np.column_stack([features.adequacy, features.target])
+        return np.column_stack([features.adequacy, features.column("target F1")])
 
     def names(self, features: PairFeatures) -> tuple[str, ...]:
         """Return the names of `inputs`."""
-        return (
-            "pivot F1",
-            *features.names[len(features.names) - features.n_metrics :],
-            "target F1",
-        )
+        return ("pivot F1", *features.metric_names, "target F1")
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""

@@ -1,6 +1,6 @@
 """PEM against human judgement: the paper's three tables, for any judged set that has what it takes.
 
-What PEM predicts comes from `cross_predict`, or from a split of the originals as in the paper: no
+What PEM predicts comes from cross-validation, or from a split of the originals as in the paper: no
 regression has seen the originals that it is tested on. Its rivals are the same regression without
 any pivot language.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -34,77 +33,6 @@ from karat.scoring import interval_fields
 from karat.stats.correlation import pearson, spearman
 from karat.stats.resampling import SEED, bootstrap_sums
 from karat.storage.digests import data_digest
-
-
-@dataclass(frozen=True, eq=False)
-class TestProtocol:
-    """Judged paraphrases, and how regressions are trained on some and tested on others."""
-
-    judged: JudgedPairs
-    folds: int
-    train_first: int | None
-    """Train on so many originals, the first of the set, and test on the rest; None: folds."""
-    grid: Sequence[SvrSetting]
-    progress: Progress
-
-    @cached_property
-    def trained(self) -> Flags | None:
-        """The rows of the training part, if there is a fixed split."""
-        first = self.train_first
-        return None if first is None else self.judged.first_originals(first)
-
-    @property
-    def tests(self) -> Flags:
-        """The rows that are tested."""
-        trained = self.trained
-        return np.ones(len(self.judged), dtype=np.bool_) if trained is None else ~trained
-
-    @cached_property
-    def tested(self) -> JudgedPairs:
-        """The paraphrases that are tested."""
-        return self.judged.where(self.tests)
-
-    def predict(self, features: Floats) -> Floats:
-        """Predict the tested rows by regressions that have not seen their originals."""
-        data = features, self.judged.human, self.judged.originals
-        if self.trained is None:
-            predictions = cross_predict(*data, self.grid, self.folds, self.progress)
-        else:
-            predictions = split_predict(*data, self.trained, self.grid)
-        return np.clip(predictions, *SCALE)
-
-    def only_tested(self, columns: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the tested rows of some columns."""
-        return {name: column[self.tests] for name, column in columns.items()}
-
-    @property
-    def combination(self) -> str:
-        """The regression that is tested, in the signature."""
-        first = self.train_first
-        split = f"folds={self.folds}" if first is None else f"train_first={first}"
-        judged = self.judged
-        learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
-        data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
-        values = [(setting.C, setting.epsilon, setting.gamma) for setting in self.grid]
-        grid = "" if tuple(self.grid) == GRID else f",grid={data_digest(values)}"
-        return f"combine=svr,{split},{data}{grid}"
-
-    @property
-    def note(self) -> str:
-        """The protocol in words."""
-        if self.train_first is None:
-            return (
-                f"Cross-validated in {self.folds} folds by original: no regression has seen an "
-                "original that it is tested on, and its settings were searched inside the training "
-                "part."
-            )
-        tested = len(set(self.tested.originals))
-        return (
-            f"Trained on the first {self.train_first:,} originals, tested on the other {tested:,}; "
-            "the settings of the regression were searched inside the training part. Tables of "
-            "judges and of criteria are of all originals."
-        )
-
 
 RIVALS: Mapping[str, tuple[str, ...]] = {
     "stemmed unigram F1": ("rouge1:stem=porter-nltk",),
@@ -143,14 +71,11 @@ def rival_features(
     **work: Any,
 ) -> dict[str, Floats]:
     """Return the features of each rival: those of PEM with the pivots' replaced."""
-    metric_scores = rival_scores(judged, rivals, **work) if scores is None else scores
-    other_features = features.without_pivots()
-    return {
-        name: np.column_stack(
-            [other_features, *(metric_scores[metric_name] for metric_name in metrics)]
-        )
-        for name, metrics in rivals.items()
-    }
+    if scores is None:
+        scores = rival_scores(judged, rivals, **work)
+    columns = {name: [scores[part] for part in metrics] for name, metrics in rivals.items()}
+    rest = features.without_pivots()
+    return {name: np.column_stack([rest, *metrics]) for name, metrics in columns.items()}
 
 
 ALL_PAIRS, NO_CONTROLS = "all", "no controls"
@@ -265,7 +190,34 @@ def evaluate_paraphrases(
     """
     judged = judged_rows(as_evalset(evalset, progress), dimension, controls=controls)
     pem = _model_to_evaluate(as_pem(model, form), form, features)
-    protocol = TestProtocol(judged, folds, train_first, tuple(grid), progress)
+    rivals = as_rivals(compare_with)
+    is_training = None if train_first is None else judged.first_originals(train_first)
+    is_tested = np.ones(len(judged), np.bool_) if is_training is None else ~is_training
+    tested = judged.where(is_tested)
+
+    def predict(matrix: Floats) -> Floats:
+        """Predict the tested rows by regressions that have not seen their originals."""
+        data = matrix, judged.human, judged.originals
+        if is_training is None:
+            return np.clip(cross_predict(*data, grid, folds, progress), *SCALE)
+        return np.clip(split_predict(*data, is_training, grid), *SCALE)
+
+    work: dict[str, Any] = {"threads": threads, "progress": progress}
+    pairs = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
+    scores = rival_scores(judged, rivals, **work)
+    predicted = predict(pairs.matrix)
+    rival_matrices = rival_features(judged, pairs, rivals, scores)
+    if pem.metrics:
+        rival_matrices[NO_METRICS] = pairs.matrix[:, : -len(pem.metrics)]
+    rival_predictions = {name: predict(matrix) for name, matrix in rival_matrices.items()}
+    if pem.combination is not None:
+        rival_predictions[MEAN] = pem.combine(pairs)[is_tested]
+    gains: list[Gain] = []
+    for name, column in rival_predictions.items() if resamples else ():
+        gains += paired_gains(tested, ("PEM", predicted), (name, column), resamples, seed)
+    parts = zip(("pivot F1", "fluency", "target F1"), pairs.parts, strict=True)
+    tested_parts = {name: column[is_tested] for name, column in parts}
+    tested_scores = {name: column[is_tested] for name, column in scores.items()}
     settings = {
         "model": pem.name,
         "form": pem.form,
@@ -277,8 +229,35 @@ def evaluate_paraphrases(
         "resamples": resamples,
         "seed": seed,
     }
-    chance = resamples, seed
-    return _evaluate(pem, protocol, as_rivals(compare_with), chance, settings, threads)
+    split = f"folds={folds}" if train_first is None else f"train_first={train_first}"
+    combination = f"combine=svr,{split},{_describe_training(judged, grid)}"
+    return ParaphraseEvaluation(
+        name=judged.evalset.name,
+        rows=(
+            *correlate_with_judges(tested, "PEM", predicted),
+            *_correlate_with_humans(tested, rival_predictions),
+        ),
+        gains=tuple(gains),
+        parts=_correlate_with_humans(tested, tested_parts),
+        alone=_correlate_with_humans(tested, tested_scores),
+        inter_judge=tuple(correlate_judges(judged)),
+        criteria=tuple(criteria(judged)),
+        predictions=tuple(
+            map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)
+        ),
+        system_means=tuple(_system_means(tested, predicted)),
+        dissimilarities=tuple(_dissimilarities(judged)),
+        settings=settings,
+        notes=(
+            _describe_split(folds, train_first, tested),
+            *_notes(judged, pem, bool(rivals), resamples),
+            *pairs.notes,
+        ),
+        signature=pem.signature_with(combination, interval_fields(resamples, seed)),
+        judged=judged,
+        tested=tested,
+        measures={"PEM": predicted, **tested_parts, **tested_scores},
+    )
 
 
 def _model_to_evaluate(pem: PEM, form: str | None, features: MetricNames) -> PEM:
@@ -289,73 +268,36 @@ def _model_to_evaluate(pem: PEM, form: str | None, features: MetricNames) -> PEM
     return replace(pem, form=form or pem.form, metrics=metrics, combination=mean)
 
 
-def _evaluate(
-    pem: PEM,
-    protocol: TestProtocol,
-    rivals: Mapping[str, Sequence[str]],
-    resampling: tuple[int, int],
-    settings: Mapping[str, object],
-    threads: int | None,
-) -> ParaphraseEvaluation:
-    """Predict by PEM and by its rivals, and set both beside the judges."""
-    judged, tested = protocol.judged, protocol.tested
-    work: dict[str, Any] = {"threads": threads, "progress": protocol.progress}
-    features = pem.features(judged.originals, judged.paraphrases, judged.outputs, **work)
-    scores = rival_scores(judged, rivals, **work)
-    predicted = protocol.predict(features.matrix)
-    replaced = rival_features(judged, features, rivals, scores)
-    if pem.metrics:
-        replaced |= {NO_METRICS: features.matrix[:, : -len(pem.metrics)]}
-    rival_predictions = {name: protocol.predict(matrix) for name, matrix in replaced.items()}
-    if pem.combination is not None:
-        rival_predictions |= protocol.only_tested({MEAN: pem.combine(features)})
-    gains: list[Gain] = []
-    for name, column in rival_predictions.items() if resampling[0] else ():
-        gains += paired_gains(tested, ("PEM", predicted), (name, column), *resampling)
-    parts = dict(zip(("pivot F1", "fluency", "target F1"), features.parts, strict=True))
-    parts, alone = protocol.only_tested(parts), protocol.only_tested(scores)
-    measures = {"PEM": predicted, **parts, **alone}
-    return ParaphraseEvaluation(
-        judged.evalset.name,
-        (
-            *correlate_with_judges(tested, "PEM", predicted),
-            *_correlate_with_humans(tested, rival_predictions),
-        ),
-        tuple(gains),
-        _correlate_with_humans(tested, parts),
-        _correlate_with_humans(tested, alone),
-        tuple(correlate_judges(judged)),
-        tuple(criteria(judged)),
-        tuple(map(JudgedPoint, tested.human.tolist(), predicted.tolist(), tested.systems)),
-        tuple(_system_means(tested, predicted)),
-        tuple(_dissimilarities(judged)),
-        settings,
-        (
-            protocol.note,
-            *_notes(judged, pem, bool(rivals)),
-            *_resampling_notes(resampling[0]),
-            *features.notes,
-        ),
-        pem.signature_with(protocol.combination, interval_fields(*resampling)),
-        judged,
-        tested,
-        measures,
-    )
+def _describe_training(judged: JudgedPairs, grid: Sequence[SvrSetting]) -> str:
+    """Return the training data of the regression, in the signature."""
+    learned = f"learned={judged.evalset.signature.removeprefix('set:')}"
+    data = f"{learned},dimension={judged.overall},controls={int((~judged.real).sum())}"
+    values = [(setting.C, setting.epsilon, setting.gamma) for setting in grid]
+    return data if tuple(grid) == GRID else f"{data},grid={data_digest(values)}"
 
 
-def _resampling_notes(resamples: int) -> Iterator[str]:
-    if resamples:
-        yield (
-            f"Intervals of differences: 95%, from {resamples:,} bootstrap resamples of originals. "
-            "p: two-sided, twice the smaller share of resamples on either side of 0."
+def _describe_split(folds: int, train_first: int | None, tested: JudgedPairs) -> str:
+    """Return how regressions were trained on some rows and tested on others, in words."""
+    if train_first is None:
+        return (
+            f"Cross-validated in {folds} folds by original: no regression has seen an original "
+            "that it is tested on, and its settings were searched inside the training part."
         )
+    return (
+        f"Trained on the first {train_first:,} originals, tested on the other "
+        f"{len(set(tested.originals)):,}; the settings of the regression were searched inside the "
+        "training part. Tables of judges and of criteria are of all originals."
+    )
 
 
 def _correlate_with_humans(
     judged: JudgedPairs, columns: Mapping[str, Floats]
 ) -> tuple[Correlation, ...]:
-    rows = [_correlate_with_average(judged, name, column) for name, column in columns.items()]
-    return tuple(row for both in rows for row in both)
+    return tuple(
+        row
+        for name, column in columns.items()
+        for row in _correlate_with_average(judged, name, column)
+    )
 
 
 def _correlate_with_average(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
@@ -367,7 +309,7 @@ def _correlate_with_average(judged: JudgedPairs, name: str, column: Floats) -> l
     return rows
 
 
-def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
+def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool, resamples: int) -> Iterator[str]:
     if pem.metrics:
         names = ", ".join(feature.name for feature in pem.metrics)
         yield (f"All regressions have the metrics {names} as features, except for `{NO_METRICS}`.")
@@ -395,6 +337,11 @@ def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool) -> Iterator[str]:
         yield (
             "The pivot languages and the language model are those of the small bundled model, that "
             "knows few words: train them on your own text with karat paraphrase train."
+        )
+    if resamples:
+        yield (
+            f"Intervals of differences: 95%, from {resamples:,} bootstrap resamples of originals. "
+            "p: two-sided, twice the smaller share of resamples on either side of 0."
         )
 
 
@@ -440,9 +387,9 @@ def correlate_judges(judged: JudgedPairs) -> list[Correlation]:
 
 def criteria(judged: JudgedPairs) -> list[Correlation]:
     """Return the paper's Table 2: each criterion with overall quality, where the set has any."""
-    have = [name for name in CRITERIA if name in judged.evalset.dimensions]
-    columns = {name: judged.values(name) for name in have}
-    if len(have) == len(CRITERIA):
+    judged_criteria = [name for name in CRITERIA if name in judged.evalset.dimensions]
+    columns = {name: judged.values(name) for name in judged_criteria}
+    if len(judged_criteria) == len(CRITERIA):
         columns["dissimilarity (adequacy, fluency >= 4)"] = good_dissimilarity(judged)
     return [correlate(judged, name, x, "overall", judged.human) for name, x in columns.items()]
 
@@ -494,7 +441,8 @@ def paired_gain(
 ) -> Gain:
     """Compare two predictions by a paired bootstrap over originals.
 
-    Each draw takes all paraphrases of an original or none.
+    Each draw takes all paraphrases of an original or none. The p-value is twice the smaller share
+    of resamples on either side of no difference.
     """
     resampled = [
         resampled_r(judged, predictions, judged.human, resamples, seed)
@@ -503,16 +451,11 @@ def paired_gain(
     differences = resampled[0][1:] - resampled[1][1:]
     low, high = (float(end) for end in np.quantile(differences, (0.025, 0.975)))
     r_first, r_second = (float(r[0]) for r in resampled)
-    difference, p = r_first - r_second, _two_sided(differences)
-    return Gain(first[0], second[0], r_first, r_second, difference, low, high, p)
-
-
-def _two_sided(differences: Floats) -> float:
-    """Return twice the smaller share of resamples on either side of no difference."""
-    if not np.isfinite(differences).all():  # a resample of equal scores has no r
-        return float("nan")
-    beyond = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
-    return float(min(1.0, 2 * (1 + beyond) / (1 + len(differences))))
+    p_value = float("nan")  # a resample of equal scores has no r
+    if np.isfinite(differences).all():
+        beyond = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
+        p_value = float(min(1.0, 2 * (1 + beyond) / (1 + len(differences))))
+    return Gain(first[0], second[0], r_first, r_second, r_first - r_second, low, high, p_value)
 
 
 def resampled_r(
@@ -566,11 +509,10 @@ def _pearson_from_sums(sums: Floats) -> Floats:
 
 
 def _system_means(judged: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoint]:
+    systems = np.array(judged.systems)
     for name in dict.fromkeys(judged.systems):
-        system_rows = [i for i, system in enumerate(judged.systems) if system == name]
-        yield JudgedPoint(
-            float(judged.human[system_rows].mean()), float(predicted[system_rows].mean()), name
-        )
+        rows = systems == name
+        yield JudgedPoint(float(judged.human[rows].mean()), float(predicted[rows].mean()), name)
 
 
 def _dissimilarities(judged: JudgedPairs) -> Iterable[JudgedPoint]:

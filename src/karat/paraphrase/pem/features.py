@@ -32,8 +32,6 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.base import Metric
-from karat.metrics.cosine import Cosine
-from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
@@ -228,6 +226,21 @@ class MetricFeature(NamedTuple):
             )
         return self.metric
 
+    def score(self, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
+        """Return the scores of all pairs, and the rows that they are made from."""
+        single = self.checked().of_segments()
+        rows: Any = single.rows(pairs)
+        scores = single.measure(rows)["value"]
+        has_score = single.has_score(rows) & np.isfinite(scores)
+        if not has_score.all():
+            at, outputs = int(has_score.argmin()), pairs.outputs
+            system = next(name for name, places in outputs.by_system() if at in places)
+            segment = f"segment {quoted(str(outputs.segments()[at]))} of system {quoted(system)}"
+            raise InputError(
+                f"feature {self.name} has no score for {segment}: every pair needs one"
+            )
+        return scores, rows
+
 
 MetricNames = Sequence[str | Metric]
 
@@ -270,43 +283,9 @@ def identify_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature,
     return tuple(f._replace(identity=f.identity or f.metric.identity()) for f in features)
 
 
-def describe_features(features: Sequence[MetricFeature]) -> list[dict[str, str]]:
-    """Return what a model stores of its features."""
-    return [{"name": f.name, "identity": str(f.identity)} for f in identify_features(features)]
-
-
-def read_features(
-    stored_features: Sequence[dict[str, str]], name: str = "the model"
-) -> tuple[MetricFeature, ...]:
-    """Return the features that a model has stored; the metrics must be known here."""
-    try:
-        return tuple(
-            MetricFeature(metric(entry["name"]), entry["identity"]) for entry in stored_features
-        )
-    except InputError as error:
-        raise type(error)(f"{name}: a feature of this model is not known here: {error}") from error
-
-
 def feature_files(features: Sequence[MetricFeature]) -> list[str]:
     """Return the files of metrics."""
     return [file for feature in features for file in feature.checked().input_files()]
-
-
-def scores_digests(features: Sequence[MetricFeature]) -> list[str]:
-    """Return the digests of scores that features read from files.
-
-    Every text has its own file of scores, so their content is no part of a feature's identity.
-    """
-    return [
-        feature.metric.scores_by_system.digest
-        for feature in features
-        if isinstance(feature.metric, ExternalScores)
-    ]
-
-
-def embedding_features(features: Sequence[MetricFeature]) -> tuple[MetricFeature, ...]:
-    """Return the embedding models among features: they have notes on texts that they cut."""
-    return tuple(feature for feature in features if isinstance(feature.metric, Cosine))
 
 
 def feature_notes(
@@ -318,20 +297,6 @@ def feature_notes(
         for feature, total in zip(features, totals, strict=True)
         for note in feature.metric.of_segments().notes(total)
     )
-
-
-def _score_pairs(metric: Metric, pairs: Pairs) -> tuple[Floats, NDArray[Any]]:
-    """Return the scores of all pairs, and the rows that they are made from."""
-    single = metric.of_segments()
-    rows: Any = single.rows(pairs)
-    scores = single.measure(rows)["value"]
-    has_score = single.has_score(rows) & np.isfinite(scores)
-    if not has_score.all():
-        at, outputs = int(has_score.argmin()), pairs.outputs
-        system = next(name for name, places in outputs.by_system() if at in places)
-        of_what = f"segment {quoted(str(outputs.segments()[at]))} of system {quoted(system)}"
-        raise InputError(f"feature {metric} has no score for {of_what}: every pair needs one")
-    return scores, rows
 
 
 FORMS = {
@@ -370,19 +335,14 @@ class PairFeatures:
         return np.asarray(np.mean([self.column(name) for name in names], axis=0))
 
     @property
-    def fluency(self) -> Floats:
-        """log10 Pr(P) / length(P)."""
-        return self.column("fluency")
-
-    @property
-    def target(self) -> Floats:
-        """Target F1."""
-        return self.column("target F1")
-
-    @property
     def parts(self) -> tuple[Floats, Floats, Floats]:
-        """The paper's three features."""
-        return self.pivot, self.fluency, self.target
+        """The paper's three features: pivot F1, fluency, target F1."""
+        return self.pivot, self.column("fluency"), self.column("target F1")
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return self.names[len(self.names) - self.n_metrics :]
 
     @property
     def adequacy(self) -> Floats:
@@ -434,22 +394,17 @@ class FeatureCounter:
         """Return the features of all pairs, and the statistics of each metric among them."""
         settings = FORMS[self.form]
         bags = {name: PivotBags(table, settings).rows(pairs) for name, table in self.pivots.items()}
-        shared = self.target_bags.rows(pairs)
-        columns = _text_features(bags, shared, self._log10_p(pairs), self.form)
-        matrix = np.stack(list(columns.values()), axis=1)
-        single_pairs = pairs.split_references() if self.metrics else pairs
-        scored = [_score_pairs(feature.checked(), single_pairs) for feature in self.metrics]
-        matrix = np.column_stack([matrix, *(scores for scores, _ in scored)])
-        features = PairFeatures(self.feature_names(), matrix, len(scored))
-        return features, [stats for _, stats in scored]
-
-    def _log10_p(self, pairs: Pairs) -> Floats:
-        """Return log10 Pr of the paraphrase of each pair."""
         recipe = self.language.recipe
         tokens = pairs.candidates.tokens(recipe)
         ids = self.language.find(pairs.candidates.vocab(recipe))[tokens.ids]
         log10_p = self.language.kernel.score(ids, tokens.offsets)
-        return np.repeat(log10_p, np.diff(pairs.starts))
+        log10_p = np.repeat(log10_p, np.diff(pairs.starts))  # of the paraphrase of each pair
+        columns = _text_features(bags, self.target_bags.rows(pairs), log10_p, self.form)
+        single_pairs = pairs.split_references() if self.metrics else pairs
+        scored = [feature.score(single_pairs) for feature in self.metrics]
+        matrix = np.column_stack([*columns.values(), *(scores for scores, _ in scored)])
+        features = PairFeatures(self.feature_names(), matrix, len(scored))
+        return features, [stats for _, stats in scored]
 
     def feature_names(self) -> tuple[str, ...]:
         """Return the names of the columns."""

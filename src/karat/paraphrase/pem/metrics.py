@@ -12,44 +12,37 @@ from typing import Any, ClassVar
 from karat.arrays import Floats, NDArray, np
 from karat.errors import MetricError
 from karat.metrics.base import Metric
+from karat.metrics.cosine import Cosine
 from karat.metrics.pairs import Pairs
 from karat.paraphrase.pem.features import (
     MAX_ORDER,
     MetricFeature,
     PivotBags,
     PivotSettings,
-    embedding_features,
     f1,
     feature_files,
     feature_notes,
     share,
 )
-from karat.paraphrase.pem.model import BUNDLED, PEM, model_path
+from karat.paraphrase.pem.model import BUNDLED, KIND, PEM, model_path
 from karat.paraphrase.table.phrase_table import PhraseTable, table_digest
 from karat.settings import setting
 from karat.storage.store import file_stamp, stored_kind
 from karat.text.tokens import Recipe
-
-MODEL = "paraphrase model"
-"""The kind of a stored `PEM`, which is loaded only where one is named."""
 
 _BAG_SIDES = ("common", "candidate", "reference")
 
 
 def open_table(path: str) -> PhraseTable:
     """Return the table of a file, mapped once for as long as the file does not change."""
-    stamp = file_stamp(path)
-    return (
-        _open_cached_table(path, stamp) if stamp else PhraseTable.open(path)
-    )  # which says what is wrong
+    stamp = file_stamp(path)  # without one, opening says what is wrong
+    return _open_cached_table(path, stamp) if stamp else PhraseTable.open(path)
 
 
 @lru_cache(maxsize=16)
 def _open_cached_table(path: str, _stamp: tuple[int, int]) -> PhraseTable:
-    if stored_kind(path) != MODEL:
+    if stored_kind(path) != KIND:
         return PhraseTable.open(path)
-    from karat.paraphrase.pem.model import PEM
-
     pivots = PEM.open(path).pivots
     if len(pivots) != 1:
         raise MetricError(
@@ -133,11 +126,9 @@ def open_model(name: str) -> PEM:
 
 
 def _open_mapped(name: str) -> PEM:
-    place = model_path(name)
-    stamp = file_stamp(place)
-    return (
-        _open_cached_model(place, stamp) if stamp else PEM.open(place)
-    )  # which says what is wrong
+    path = model_path(name)
+    stamp = file_stamp(path)
+    return _open_cached_model(path, stamp) if stamp else PEM.open(path)
 
 
 @lru_cache(maxsize=4)
@@ -174,19 +165,17 @@ class PEMMetric(Metric):
         return self.signature(references).replace(f"@{model.digest}|", f"@{model.own_digest}|")
 
     def columns(self) -> tuple[str, ...]:
-        return (
-            *_PEM_PARTS,
-            "segments",
-            *(name for names in self._columns.values() for name in names),
-        )
+        cosine_columns = (name for names in self._columns.values() for name in names)
+        return (*_PEM_PARTS, "segments", *cosine_columns)
 
     @property
     def _columns(self) -> dict[MetricFeature, list[str]]:
         """The columns of the embedding models among the features, numbered from 1."""
-        numbered_features = enumerate(embedding_features(open_model(self.model).metrics), 1)
+        metrics = open_model(self.model).metrics
+        cosines = [feature for feature in metrics if isinstance(feature.metric, Cosine)]
         return {
             feature: [f"model{k}_{name}" for name in feature.metric.columns()]
-            for k, feature in numbered_features
+            for k, feature in enumerate(cosines, 1)
         }
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:

@@ -19,15 +19,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from karat import __version__
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.metrics.base import format_signature
+from karat.metrics.given import ExternalScores
+from karat.metrics.names import metric
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.confidence import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
+from karat.paraphrase.generate.rewriting import CONFIDENCE
 from karat.paraphrase.pem.combination import (
     GRID,
     POWER,
@@ -45,29 +47,17 @@ from karat.paraphrase.pem.features import (
     MetricNames,
     PairFeatures,
     check_feature_form,
-    describe_features,
     extract_features,
     identify_features,
-    read_features,
     replace_features,
-    scores_digests,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, control_sentences
 from karat.paraphrase.table.phrase_table import ABOUT as TABLE
 from karat.paraphrase.table.phrase_table import PhraseTable
 from karat.progress import Progress, silent
 from karat.stats.resampling import SEED, bootstrap_sums, interval
+from karat.storage import schema
 from karat.storage.digests import text_digest
-from karat.storage.schema import (
-    boolean,
-    check_fields,
-    integer,
-    list_of,
-    mapping_of,
-    nullable,
-    record,
-    text,
-)
 from karat.storage.store import (
     content_digest,
     damaged,
@@ -111,17 +101,22 @@ CAUTIONS = {
 }
 """Notes in every report of a bundled model, by file."""
 
-_GENERATOR = record({"rewrites": TABLE, "lm": LANGUAGE, "casing": mapping_of(text)})
-ABOUT = record(
-    {"form": text, "pivots": mapping_of(TABLE, 1), "lm": LANGUAGE, "trained": boolean},
-    generator=nullable(_GENERATOR),
-    judged=record(
-        {"set": text, "dimension": text, "paraphrases": integer(0), "originals": integer(0)}
-    ),
-    features=list_of(text),
-    metrics=list_of(record({"name": text, "identity": text})),
-    mean=record({"originals": integer(2)}),
-    running=boolean,
+_text, _record = schema.text, schema.record
+_GENERATOR = _record({"rewrites": TABLE, "lm": LANGUAGE, "casing": schema.mapping_of(_text)})
+_COUNTS = {"paraphrases": schema.integer(0), "originals": schema.integer(0)}
+ABOUT = _record(
+    {
+        "form": _text,
+        "pivots": schema.mapping_of(TABLE, 1),
+        "lm": LANGUAGE,
+        "trained": schema.boolean,
+    },
+    generator=schema.nullable(_GENERATOR),
+    judged=_record({"set": _text, "dimension": _text, **_COUNTS}),
+    features=schema.list_of(_text),
+    metrics=schema.list_of(_record({"name": _text, "identity": _text})),
+    mean=_record({"originals": schema.integer(2)}),
+    running=schema.boolean,
 )
 """The description of a model."""
 
@@ -256,10 +251,14 @@ class PEM:
     def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination, and what it was learned from."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
-        learned = {**about, **learned}
-        metrics = identify_features(self.metrics)
-        model = replace(self, combination=combination, about=learned, metrics=metrics)
-        return replace(model, name=UNSAVED, stored_digest="")
+        return replace(
+            self,
+            combination=combination,
+            about={**about, **learned},
+            metrics=identify_features(self.metrics),
+            name=UNSAVED,
+            stored_digest="",
+        )
 
     def score(
         self,
@@ -272,7 +271,10 @@ class PEM:
     ) -> PEMScores:
         """Score every pair: PEM on the scale of 1 to 5, and its parts; NaN if it is untrained."""
         work: dict[str, Any] = {"threads": threads, "progress": progress}
-        features = self.features(originals, paraphrases, outputs, **work)
+        return self.scores(self.features(originals, paraphrases, outputs, **work))
+
+    def scores(self, features: PairFeatures) -> PEMScores:
+        """Return the scores of pairs from their features."""
         return PEMScores(self.combine(features), *features.parts)
 
     def combine(self, features: PairFeatures) -> Floats:
@@ -327,9 +329,11 @@ class PEM:
     def digest(self) -> str:
         """Digest of the model, and of the files of scores that its features read now.
 
-        The content of other files of features is part of the model.
+        The content of other files of features is part of the model. Every text has its own file of
+        scores, so their content is no part of a feature's identity.
         """
-        scores = scores_digests(self.metrics)
+        metrics = [feature.metric for feature in self.metrics]
+        scores = [m.scores_by_system.digest for m in metrics if isinstance(m, ExternalScores)]
         return text_digest("\n".join([self.own_digest, *scores])) if scores else self.own_digest
 
     @cached_property
@@ -355,7 +359,13 @@ class PEM:
     @property
     def description(self) -> str:
         """The settings of the model in one line, without what it learned."""
-        return self._described(self._combined)
+        if mean := self.about.get("mean"):
+            combination = f"combine=mean,copy=target F1^{POWER},controls={mean['originals']}"
+        else:
+            learned = self.about.get("judged", {})
+            controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
+            combination = f"learned={learned.get('set', 'nothing')}{controls}"
+        return self._described(combination)
 
     def _described(self, combination: str) -> str:
         settings = FORMS[self.form]
@@ -363,35 +373,21 @@ class PEM:
         pivots = "+".join(self.pivots)
         running = ",running text" if self.about.get("running") else ""
         identities = [feature.identity or feature.metric.identity() for feature in self.metrics]
+        # The aligner, unless it is that of version 0.2 or links were given.
+        agreement = "product" if self.form == "paper" else "root"
+        default_aligners = ("", str(Aligner(model="hmm", agreement=agreement)))
+        tables = self.pivots.values()
+        aligners = dict.fromkeys(str(table.about.get("aligner", "")) for table in tables)
+        changed = [aligner for aligner in aligners if aligner not in default_aligners]
+        aligned = f"|aligner={'+'.join(changed)}" if changed else ""
         metrics = f"|features={'+'.join(identities)}" if identities else ""
         return (
             f"form={self.form},pivots={pivots},order={settings.order},edge={settings.edge:g},"
             f"ngram={settings.ngram:g},renormalise={str(settings.renormalise).lower()},"
-            f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}{self._aligned}|"
+            f"tok={recipe.tok},case={recipe.case},stem={recipe.stem}{aligned}|"
             f"fluency=log10/words,end counted|lm={self.language.order}-gram,"
             f"{self.language.about.get('smoothing')}{running}|{combination}{metrics}"
         )
-
-    @property
-    def _aligned(self) -> str:
-        """The aligner, unless it is that of version 0.2 or links were given."""
-        default_aligner = Aligner(
-            model="hmm", agreement="product" if self.form == "paper" else "root"
-        )
-        aligners = dict.fromkeys(
-            str(aligner.about.get("aligner", "")) for aligner in self.pivots.values()
-        )
-        changed = [aligner for aligner in aligners if aligner not in ("", str(default_aligner))]
-        return f"|aligner={'+'.join(changed)}" if changed else ""
-
-    @property
-    def _combined(self) -> str:
-        """The combination of features."""
-        if mean := self.about.get("mean"):
-            return f"combine=mean,copy=target F1^{POWER},controls={mean['originals']}"
-        learned = self.about.get("judged", {})
-        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
-        return f"learned={learned.get('set', 'nothing')}{controls}"
 
     # ------------------------------------------------------------------------------ on disk
 
@@ -415,8 +411,10 @@ class PEM:
             "lm": self.language.about,
             "trained": isinstance(self.combination, SVR),
             "generator": self.generator and self.generator.about,
-            **({"metrics": describe_features(self.metrics)} if self.metrics else {}),
         }
+        if self.metrics:
+            metrics = identify_features(self.metrics)
+            about["metrics"] = [{"name": m.name, "identity": str(m.identity)} for m in metrics]
         return about, arrays
 
     @classmethod
@@ -427,9 +425,9 @@ class PEM:
         than its own pivot F1.
         """
         store = read_store(model_path(path), KIND, VERSION)
-        about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+        about = store.description
         try:
-            check_fields(about, ABOUT)
+            schema.check_fields(about, ABOUT)
             form, tables = about.pop("form"), about.pop("pivots")
             arrays = partial(without_prefix, arrays=store.arrays)
             pivots = {
@@ -439,7 +437,11 @@ class PEM:
                 for k, (name, description) in enumerate(tables.items())
             }
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
-            combination = _read_combination(store.arrays, about.pop("trained"), "mean" in about)
+            combination: SVR | ControlMean | None = None
+            if about.pop("trained"):
+                combination = SVR.from_arrays(store.arrays)
+            elif "mean" in about:
+                combination = ControlMean.from_arrays(store.arrays)
             generator = None
             if written := about.pop("generator", None):
                 generator = Generator.of_arrays(store.name, written, arrays("generate."))
@@ -447,18 +449,18 @@ class PEM:
             model = cls.of(pivots, language, form, about, generator)
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(store.name, str(error)) from error
-        features = read_features(metrics, store.name)
-        opened = replace(model, combination=combination, name=store.name, metrics=features)
-        return replace(opened, stored_digest=store.digest)
-
-
-def _read_combination(
-    arrays: Mapping[str, NDArray[Any]], trained: bool, mean: bool
-) -> SVR | ControlMean | None:
-    """Return the combination of features that a model has stored."""
-    if trained:
-        return SVR.from_arrays(arrays)
-    return ControlMean.from_arrays(arrays) if mean else None
+        try:
+            features = tuple(MetricFeature(metric(m["name"]), m["identity"]) for m in metrics)
+        except InputError as error:
+            problem = "a feature of this model is not known here"
+            raise type(error)(f"{store.name}: {problem}: {error}") from error
+        return replace(
+            model,
+            combination=combination,
+            name=store.name,
+            metrics=features,
+            stored_digest=store.digest,
+        )
 
 
 def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
@@ -469,9 +471,8 @@ def as_pem(model: PEM | str | os.PathLike[str], form: str | None = None) -> PEM:
     """
     if form is not None:
         check_feature_form(form)
-        model = (
-            f"{BUNDLED}-{form}" if model == BUNDLED and f"{BUNDLED}-{form}" in _BUNDLED else model
-        )
+        if model == BUNDLED and f"{BUNDLED}-{form}" in _BUNDLED:
+            model = f"{BUNDLED}-{form}"
     return model if isinstance(model, PEM) else PEM.open(model)
 
 

@@ -1,21 +1,39 @@
-"""Scores of paraphrases by PEM, for systems and for every paraphrase."""
+"""Scores of paraphrases by PEM, and explanations of them: phrases, networks, shared n-grams."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise, product
 from typing import Any, NamedTuple, TypeAlias
 
+from karat import __version__
+from karat.arrays import Floats, np
 from karat.errors import InputError
 from karat.metrics.pairs import Outputs
-from karat.paraphrase.pem.features import MetricNames
+from karat.paraphrase.pem.features import (
+    FORMS,
+    MetricNames,
+    PivotSettings,
+    f1,
+    pivot_statistics,
+    pooled_f1,
+    share,
+    target_statistics,
+)
+from karat.paraphrase.pem.metrics import PivotF1
 from karat.paraphrase.pem.model import BUNDLED, PEM, PEMScores, as_pem
+from karat.paraphrase.table.phrase_table import Maps, PhraseTable, Translation
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.scoring import interval_fields
+from karat.settings import to_text
 from karat.stats.resampling import SEED
+from karat.storage.output import FilePath
+from karat.text.references import check_aligned
 from karat.text.segments import Texts, as_segments
+from karat.text.tokens import Tokens, tokenize
 
 Candidates: TypeAlias = "Mapping[str, Texts] | Sequence[tuple[str, Texts]] | Texts"
 """Paraphrases by system, as a mapping or as pairs; or those of one system."""
@@ -102,10 +120,12 @@ def score_paraphrases(
     for name, candidate_texts in _systems(candidates):
         texts = as_segments(candidate_texts, "candidates")
         work: dict[str, Any] = {"threads": threads, "progress": progress}
-        parts = pem.features(original_texts, texts, Outputs((name,)), **work)
-        scores = PEMScores(pem.combine(parts), *parts.parts)
-        notes += tuple(f"{name}, {note}" for note in parts.notes)
-        rows.append(_system_row(name, scores, resamples, seed))
+        pairs = pem.features(original_texts, texts, Outputs((name,)), **work)
+        scores = pem.scores(pairs)
+        notes += tuple(f"{name}, {note}" for note in pairs.notes)
+        low, high = scores.interval(resamples, seed) or (None, None)
+        means = (float(column.mean()) for column in scores)
+        rows.append(SystemRow(name, len(scores.pem), low, high, *means))
         if segments:
             both = (side.views(0, len(side)).strings() for side in (original_texts, texts))
             paraphrase_scores += paraphrase_rows(name, scores, *both)
@@ -118,18 +138,8 @@ def score_paraphrases(
     return ParaphraseScores(tuple(rows), tuple(paraphrase_scores), settings, notes, signature)
 
 
-def _system_row(system: str, scores: PEMScores, resamples: int, seed: int) -> SystemRow:
-    """Return the means of a system, and the interval of PEM if there is one."""
-    low, high = scores.interval(resamples, seed) or (None, None)
-    means = (float(column.mean()) for column in scores)
-    return SystemRow(system, len(scores.pem), low, high, *means)
-
-
 def paraphrase_rows(
-    system: str,
-    scores: PEMScores,
-    originals: Sequence[str],
-    paraphrases: Sequence[str],
+    system: str, scores: PEMScores, originals: Sequence[str], paraphrases: Sequence[str]
 ) -> Iterator[ParaphraseRow]:
     """Yield the rows of the paraphrases of a system."""
     columns = [column.tolist() for column in scores]
@@ -143,3 +153,330 @@ def _systems(candidates: Candidates) -> Sequence[tuple[str, Texts]]:
     if isinstance(candidates, list | tuple) and candidates and isinstance(candidates[0], tuple):
         return candidates
     return [("candidate", candidates)]  # type: ignore[list-item]
+
+
+Words = tuple[str, ...]
+
+UNSEEN = 0.5
+"""N of a single word that is no phrase of the table."""
+
+
+class Phrase(NamedTuple):
+    """A phrase of a segmented sentence, and what it becomes in the network."""
+
+    words: Words
+    in_table: bool
+    """True if the table has it; an unseen word is its own translation."""
+    times: float
+    """N(p)."""
+    probability: float
+    """Pr(p) = N(p) / sum N."""
+    edges: tuple[Translation, ...]
+    """The translations that are kept, as they weigh in the network."""
+    left_out: int
+    """The number of others that the table has."""
+
+
+class Gram(NamedTuple):
+    """A pivot n-gram, and what it weighs in the bag of each sentence."""
+
+    words: Words
+    original: float
+    paraphrase: float
+
+    @property
+    def common(self) -> float:
+        """min(W_R, W_P)."""
+        return min(self.original, self.paraphrase)
+
+
+class ParaphrasePairRow(NamedTuple):
+    """Pivot F1 of a pair, numbered from 1, and the weights that it comes from."""
+
+    pair: int
+    pivot_f1: float
+    precision: float
+    recall: float
+    target_f1: float
+    common: float
+    paraphrase_weight: float
+    original_weight: float
+
+
+class PhraseLink(NamedTuple):
+    """Two phrases that share pivot words: their places, from 0, and the share in common."""
+
+    original: int
+    paraphrase: int
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class PairExplanation:
+    """Everything between two sentences and their pivot F1."""
+
+    original: tuple[Phrase, ...]
+    paraphrase: tuple[Phrase, ...]
+    grams: tuple[Gram, ...]
+    """Those with most weight in common first, then those with most weight in one bag."""
+    pivot: Floats
+    """Orders x (weight in common, of the paraphrase, of the original)."""
+    target: Floats
+    """Orders x (common, paraphrase, original) for the words themselves."""
+    settings: PivotSettings
+
+    @property
+    def pivot_f1(self) -> float:
+        """Adequacy: F1 of all pivot n-grams in one bag."""
+        return float(pooled_f1(self.pivot))
+
+    @property
+    def precision(self) -> float:
+        """The share of the paraphrase's weight that is common."""
+        common, paraphrase, _ = self.pivot.sum(axis=0)
+        return float(share(common, paraphrase))
+
+    @property
+    def recall(self) -> float:
+        """The share of the original's weight that is common."""
+        common, _, original = self.pivot.sum(axis=0)
+        return float(share(common, original))
+
+    @property
+    def links(self) -> tuple[PhraseLink, ...]:
+        """The pairs of phrases that share pivot words, with the share of the words in common."""
+        originals, paraphrases = (
+            [_pivot_words(phrase) for phrase in side] for side in (self.original, self.paraphrase)
+        )
+        links = []
+        for (i, left), (j, right) in product(enumerate(originals), enumerate(paraphrases)):
+            common = sum(min(mass, right.get(word, 0.0)) for word, mass in left.items())
+            if common > 0:
+                weight = common / max(sum(left.values()), sum(right.values()))
+                links.append(PhraseLink(i, j, weight))
+        return tuple(links)
+
+    @property
+    def by_order(self) -> tuple[float, ...]:
+        """F1 of the pivot n-grams of each length by itself."""
+        return tuple(f1(self.pivot).tolist())
+
+    @property
+    def target_f1(self) -> float:
+        """F1 of the words themselves: the lower, the more dissimilar."""
+        return float(pooled_f1(self.target))
+
+    def row(self, number: int) -> ParaphrasePairRow:
+        """Return the scores of the pair, and the weights that they come from."""
+        scores = self.pivot_f1, self.precision, self.recall, self.target_f1
+        return ParaphrasePairRow(number, *scores, *self.pivot.sum(axis=0).tolist())
+
+
+def _pivot_words(phrase: Phrase) -> dict[str, float]:
+    """Return the expected number of each pivot word among the translations of a phrase."""
+    expected_counts: dict[str, float] = {}
+    for words, probability in phrase.edges:
+        for word in words:
+            expected_counts[word] = expected_counts.get(word, 0.0) + probability
+    return expected_counts
+
+
+def explain_pair(
+    table: PhraseTable, original: str, paraphrase: str, settings: PivotSettings | None = None
+) -> PairExplanation:
+    """Explain the pivot F1 of one pair, step by step.
+
+    Args:
+        table: phrase table.
+        original, paraphrase: the two sentences.
+        settings: settings of the bags of n-grams.
+    """
+    settings = settings or PivotSettings()
+    recipe = table.recipe
+    tokens = tokenize([original, paraphrase], recipe.tok, recipe.case, recipe.stem, threads=1)
+    maps = table.maps(tokens.vocab)
+    numbers, lengths, ends = table.kernel.segment(tokens.ids, tokens.offsets, maps.source)
+    words = iter([word for i in range(2) for word in tokens[i]])
+    phrases = [
+        _explain_phrase(table, number, tuple(islice(words, length)), settings)
+        for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True)
+    ]
+    original_bag, paraphrase_bag = (
+        _bag_weights(table, tokens, i, maps, settings) for i in range(2)
+    )
+    grams = [
+        Gram(w, original_bag.get(w, 0.0), paraphrase_bag.get(w, 0.0))
+        for w in dict.fromkeys([*original_bag, *paraphrase_bag])
+    ]
+    grams.sort(key=lambda g: (-g.common, -max(g.original, g.paraphrase), len(g.words)))
+    return PairExplanation(
+        tuple(phrases[: ends[1]]),
+        tuple(phrases[ends[1] :]),
+        tuple(grams),
+        pivot_statistics(table, [original], [paraphrase], settings, threads=1)[0],
+        target_statistics([original], [paraphrase], recipe, settings.order, threads=1)[0],
+        settings,
+    )
+
+
+def _explain_phrase(
+    table: PhraseTable, number: int, words: Words, settings: PivotSettings
+) -> Phrase:
+    total = max(table.total, UNSEEN)
+    if number < 0:
+        return Phrase(words, False, UNSEEN, UNSEEN / total, (Translation(words, 1.0),), 0)
+    translations = table.translations(number)
+    edges_kept = [t for i, t in enumerate(translations) if i == 0 or t.probability > settings.edge]
+    mass = sum(t.probability for t in edges_kept) if settings.renormalise else 1.0
+    edges = tuple(Translation(t.words, t.probability / mass) for t in edges_kept)
+    count = table.count(number)
+    return Phrase(words, True, count, count / total, edges, len(translations) - len(edges_kept))
+
+
+def _bag_weights(
+    table: PhraseTable, tokens: Tokens, i: int, maps: Maps, settings: PivotSettings
+) -> dict[Words, float]:
+    """Return the pivot n-grams of a sentence and their weights."""
+    ids = tokens.ids[tokens.offsets[i] : tokens.offsets[i + 1]]
+    offsets = np.array([0, len(ids)], dtype=np.int64)
+    kernel_bag = table.kernel.bag(ids, offsets, *maps, settings.rules)
+    if kernel_bag is None:
+        raise InputError("too many pivot n-grams: give a larger edge or a smaller order")
+    grams, starts, weights = kernel_bag
+    n_pivot_words = len(table.pivot)  # beyond the table's own pivot words stand the sentence's
+    pivot_words = iter(table.pivot.words(grams[grams < n_pivot_words]))
+    sentence_words = tokens.vocab.words(0, len(tokens.vocab))
+    words = [
+        next(pivot_words) if word < n_pivot_words else sentence_words[word - n_pivot_words]
+        for word in grams.tolist()
+    ]
+    texts = [tuple(words[a:b]) for a, b in pairwise(starts.tolist())]
+    return dict(zip(texts, weights.tolist(), strict=True))
+
+
+class FeatureRow(NamedTuple):
+    """A feature of a pair, from which the model's regression or mean makes PEM."""
+
+    pair: int
+    feature: str
+    value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParaphraseExplanations(Result):
+    """The steps from pairs of sentences to their scores.
+
+    `pem` is empty without a model, `features` without a model that has a score.
+    """
+
+    name: str
+    rows: tuple[ParaphrasePairRow, ...]
+    pem: tuple[ParaphraseRow, ...]
+    pairs: tuple[PairExplanation, ...]
+    settings: Mapping[str, object]
+    notes: tuple[str, ...]
+    signatures: Mapping[str, str]
+    """Signatures of PEM and of the n-grams of one pivot language; or of `pivot_f1`."""
+    features: tuple[FeatureRow, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """The signatures, a line each."""
+        return "\n".join(self.signatures.values())
+
+
+def explain_paraphrases(
+    candidates: Texts,
+    originals: Texts,
+    model: PEM | FilePath | None = None,
+    *,
+    pivot: str | None = None,
+    table: str | None = None,
+    segments: Sequence[int] = (),
+    worst: int | None = None,
+    name: str = "candidate",
+    **settings: Any,
+) -> ParaphraseExplanations:
+    """Explain the scores of paraphrases.
+
+    Args:
+        candidates, originals: texts, in the same order.
+        model: a model or its file; by default the bundled one.
+        pivot: pivot language of the model; by default the first.
+        table: file of a phrase table, instead of a model.
+        segments: numbers of the pairs, from 1; by default the first.
+        worst: number of pairs with the lowest scores, instead of `segments`.
+        name: name of the system, for reports.
+        settings: settings of `PivotSettings`.
+    """
+    pem, phrases, pivot_settings = _open_inputs(model, pivot, table, settings)
+    candidate_texts = as_segments(candidates, "candidates")
+    original_texts = as_segments(originals, "originals")
+    check_aligned([candidate_texts, original_texts])
+    if worst:
+        if pem is not None and pem.combination is not None:
+            scores = pem.score(original_texts, candidate_texts, Outputs((name,))).pem
+        else:
+            stats = pivot_statistics(phrases, original_texts, candidate_texts, pivot_settings)
+            scores = pooled_f1(stats)
+        segments = (scores.argsort(kind="stable")[:worst] + 1).tolist()
+    numbers = list(dict.fromkeys(segments or (1,)))
+    if beyond := [number for number in numbers if number > len(candidate_texts)]:
+        last = f"{candidate_texts.name} is {len(candidate_texts):,}"
+        raise InputError(f"--segment {beyond[0]}: the last pair of {last}")
+    at = [number - 1 for number in numbers]
+    texts = [side.strings(at) for side in (original_texts, candidate_texts)]
+    pairs = tuple(explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True))
+    outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
+    pem_rows, features, notes = _pem_rows(pem, texts, outputs, numbers) if pem else ((), (), ())
+    if pem:
+        language = next(language for language, table in pem.pivots.items() if table is phrases)
+        rules = ",".join(f"{rule}={to_text(v)}" for rule, v in vars(pivot_settings).items())
+        pivot_signature = f"pivot:language={language},{rules}|model={pem.digest}"
+        signatures = {"pem": pem.signature, "pivot": f"{pivot_signature}|karat={__version__}"}
+    else:
+        metric = PivotF1(table, **vars(pivot_settings))
+        signatures = {str(metric): metric.signature()}
+    return ParaphraseExplanations(
+        name=name,
+        rows=tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True)),
+        pem=pem_rows,
+        pairs=pairs,
+        settings={"model": pem.name if pem else table, **vars(pivot_settings)},
+        notes=(*notes, *(pem.cautions if pem else ())),
+        signatures=signatures,
+        features=features,
+    )
+
+
+def _pem_rows(
+    pem: PEM, texts: Sequence[Sequence[str]], outputs: Outputs, numbers: Sequence[int]
+) -> tuple[tuple[ParaphraseRow, ...], tuple[FeatureRow, ...], tuple[str, ...]]:
+    """Return the scores of pairs, the features that they are made from, and notes on these."""
+    features = pem.features(texts[0], texts[1], outputs)
+    rows = paraphrase_rows(outputs.systems[0], pem.scores(features), *texts)
+    numbered = tuple(row._replace(segment=n) for n, row in zip(numbers, rows, strict=True))
+    if (combination := pem.combination) is None:
+        return numbered, (), features.notes
+    feature_rows = (
+        FeatureRow(number, name, value)
+        for number, values in zip(numbers, combination.inputs(features).tolist(), strict=True)
+        for name, value in zip(combination.names(features), values, strict=True)
+    )
+    return numbered, tuple(feature_rows), features.notes
+
+
+def _open_inputs(
+    model: PEM | FilePath | None, pivot: str | None, table: str | None, settings: Mapping[str, Any]
+) -> tuple[PEM | None, PhraseTable, PivotSettings]:
+    """Return the model, if there is one, the phrase table, and settings; None is not given."""
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    if table is not None:
+        if model is not None or pivot is not None:
+            raise InputError("--table stands in for a model: leave out --model and --pivot")
+        return None, PhraseTable.open(table), PivotSettings(**chosen)
+    pem = as_pem(model or BUNDLED)
+    name = pivot or next(iter(pem.pivots))
+    if name not in pem.pivots:
+        raise InputError(f"--pivot {name}: the model has {', '.join(pem.pivots)}")
+    return pem, pem.pivots[name], replace(FORMS[pem.form], **chosen)

@@ -1,35 +1,72 @@
-"""Training of PEM models on parallel texts and judged paraphrases."""
+"""Training of PEM models on parallel texts and judged paraphrases.
+
+The work is done in stages, each of which writes a file: links, phrase table and written phrases of
+each pivot language, language models, rewrites, regression.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from karat.arrays import Flags, NDArray, np
 from karat.errors import InputError
+from karat.lm.model import LanguageModel
+from karat.lm.tables import KIND as LANGUAGE
+from karat.lm.tables import VERSION as LANGUAGE_VERSION
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.generator import surface_recipe
+from karat.paraphrase.align.links import AnyLinks, Links
+from karat.paraphrase.align.parallel_text import (
+    Parallel,
+    Words,
+    iterate_lines,
+    join_tokens,
+    parallel_tokens,
+)
+from karat.paraphrase.generate.generator import Generator, learn_casing, surface_recipe
+from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
+from karat.paraphrase.pem.combination import SVR
 from karat.paraphrase.pem.features import (
-    MetricFeature,
     MetricNames,
     as_features,
     check_feature_form,
+    identify_features,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
-from karat.paraphrase.pem.stages import (
-    Pivot,
-    PivotStages,
-    sample_lines,
-    staged_generator,
-    staged_language,
-    staged_regression,
+from karat.paraphrase.table.phrase_pairs import MAX_PHRASE_WORDS, PhraseCounts, sort_phrases
+from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseTable, all_words
+from karat.paraphrase.table.training import (
+    build_table,
+    describe_corpora,
+    link_corpora,
+    max_pairs_in_memory,
 )
-from karat.paraphrase.table.phrase_table import ENGLISH
 from karat.progress import Progress, silent
-from karat.storage.arrays import as_memory
+from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.storage.output import FilePath
 from karat.storage.stages import Stages, work_folder
-from karat.text.tokens import Recipe, check_choice
+from karat.storage.store import read_store, write_store
+from karat.text.segments import Segments
+from karat.text.tokens import Recipe, Vocab, check_choice
+from karat.text.word_table import StoredStrings, word_arrays, word_table
+
+ORDER = 4
+"""The order of the language model, as in the paper."""
+COMBINATIONS = ("regression", "mean")
+"""Combinations of features: learned from judgements, or a mean on the scale of controls."""
+
+_PURPOSE = "lines of text are compared there"
+_ROWS = 1 << 16  # that are read together
+_BYTES_OF_LINE = 256  # while digests are sorted
+_PIECE = 1 << 20  # links whose digest is taken together
+_PHRASES, _LINKS = "file of phrase pairs", "file of links"
+_REGRESSION, _CASING = "regression of paraphrases", "case of words"
 
 
 class TrainingForm(NamedTuple):
@@ -43,15 +80,22 @@ class TrainingForm(NamedTuple):
     """None is that of the aligner."""
 
 
-COMBINATIONS = ("regression", "mean")
-"""Combinations of features: learned from judgements, or a mean on the scale of controls."""
-
 FORM_TRAINING = {"paper": TrainingForm("katz", True, "hmm", "product")}
 """Form -> how it is trained, where it differs: the paper's tools and their defaults.
 
 SRILM's are Good-Turing with Katz's back-off, over running text. The Berkeley aligner is a joint HMM
 that multiplies the expectations of both directions.
 """
+
+
+@dataclass(frozen=True, eq=False)
+class Pivot:
+    """The parallel texts of one pivot language, and its recipe."""
+
+    corpora: Sequence[Parallel]
+    recipe: Recipe = PIVOT
+    links: AnyLinks | None = None
+    """From another aligner, over all texts in order; None: Karat's own."""
 
 
 def train_pem(
@@ -90,90 +134,322 @@ def train_pem(
     """
     check_feature_form(form)
     metrics = as_features(features)
-    _check_combine(combine, judged, metrics)
-    training_form = FORM_TRAINING.get(form, TrainingForm())
+    check_choice("combine", combine, COMBINATIONS)
+    if combine == "mean":
+        if unread := [feature.name for feature in metrics if not feature.metric.reads_texts]:
+            raise InputError(
+                f"feature {unread[0]} has no scores of controls, on whose scale combine=mean is: "
+                "give metrics that score any text"
+            )
+        if judged is not None:
+            raise InputError(
+                "combine=mean takes no judgements: leave out --judged, or leave out --combine mean "
+                "to learn a regression from them"
+            )
     choices: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
-    training_form = training_form._replace(
+    training_form = FORM_TRAINING.get(form, TrainingForm())._replace(
         **{name: value for name, value in choices.items() if value is not None}
     )
-    limit: dict[str, Any] = {"memory": as_memory(memory), "threads": threads, "progress": progress}
+    links: dict[str, Any] = {"model": training_form.aligner, "agreement": training_form.agreement}
+    threading: dict[str, Any] = {"threads": threads, "progress": progress}
     with work_folder(work) as folder:
-        stages = Stages(folder)
-        model = _train(
-            stages, pivots, judged, form, metrics, training_form, recipe, generate, limit
+        stages = TrainingStages(
+            Stages(folder), pivots, recipe, Aligner(**links), memory=as_memory(memory), **threading
         )
+        tables = stages.tables(written=generate)
+        language_settings = training_form.smoothing, training_form.running
+        language = stages.language("language model", recipe, *language_settings)
+        generator = stages.generator() if generate else None
+        about = {"running": True} if training_form.running else {}
+        model = PEM.of(tables, language, form, about, generator, metrics)
+        if judged is not None:
+            model = stages.regression(model, judged, language_settings, **threading)
         if combine == "mean":
-            threading = {"threads": threads, "progress": progress}
-            texts = [corpus.source for pivot in pivots.values() for corpus in pivot.corpora]
-            model = model.train_on_controls(sample_lines(texts), **threading)
+            model = model.train_on_controls(sample_lines(stages.texts), **threading)
     if notes is not None:
-        notes += [f"{name}: done already" for name in stages.done_already]
+        notes += [f"{name}: done already" for name in stages.stages.done_already]
     return model
 
 
-def _check_combine(
-    combine: str, judged: JudgedPairs | None, metrics: tuple[MetricFeature, ...]
-) -> None:
-    check_choice("combine", combine, COMBINATIONS)
-    if combine != "mean":
-        return
-    if unread := [feature.name for feature in metrics if not feature.metric.reads_texts]:
-        raise InputError(
-            f"feature {unread[0]} has no scores of controls, on whose scale combine=mean is: give "
-            "metrics that score any text"
-        )
-    if judged is not None:
-        raise InputError(
-            "combine=mean takes no judgements: leave out --judged, or leave out --combine mean to "
-            "learn a regression from them"
+class PivotStages:
+    """The stages of one pivot language; its words are cut when they are first needed."""
+
+    def __init__(
+        self, stages: Stages, name: str, pivot: Pivot, recipe: Recipe, aligner: Aligner, work: Any
+    ) -> None:
+        self.stages, self.name, self.pivot, self.recipe = stages, name, pivot, recipe
+        self.aligner, self.work = aligner, work
+        self.inputs: dict[str, Any] = {
+            "texts": [
+                [text_digest(corpus.source), text_digest(corpus.pivot)] for corpus in pivot.corpora
+            ],
+            "recipes": [str(recipe), str(pivot.recipe)],
+            "links": str(aligner) if pivot.links is None else _links_digest(pivot.links),
+        }
+        """All that the links depend on."""
+        self.about = describe_corpora(pivot.corpora, recipe, pivot.recipe)
+        self.table_inputs = {**self.inputs, "about": self.about, "longest": MAX_PHRASE_WORDS}
+        """All that the table depends on: it names its texts."""
+
+    @cached_property
+    def words(self) -> tuple[Words, Words]:
+        """The words of both sides."""
+        return parallel_tokens(self.pivot.corpora, self.recipe, self.pivot.recipe, **self.work)
+
+    @cached_property
+    def links(self) -> tuple[AnyLinks, Mapping[str, Any]]:
+        """The links, and what a table says of Karat's own."""
+        if self.pivot.links is not None:
+            return self.pivot.links, {}
+
+        def align(path: Path) -> None:
+            links, about = link_corpora(*self.words, self.aligner, **self.work)
+            write_store(path, _LINKS, 1, about, links.arrays())
+
+        def read(path: Path) -> tuple[Links, dict[str, Any]]:
+            store = read_store(path, _LINKS, 1)
+            forget_pages(store.arrays.values())
+            return Links(*(store.arrays[field.name] for field in fields(Links))), store.description
+
+        return self.stages.result(f"alignment of {self.name}", self.inputs, align, read)
+
+    def table(self) -> PhraseTable:
+        """Return the phrase table."""
+
+        def make(path: Path) -> None:
+            links, about_links = self.links
+            about = {**self.about, **about_links}
+            build_table(*self.words, links, about, **self.work).save(path)
+
+        name = f"phrase table of {self.name}"
+        table = self.stages.result(name, self.table_inputs, make, PhraseTable.open)
+        forget_pages(table.arrays.values())
+        return replace(table, name="the phrase table")
+
+    def written_phrases(self) -> PivotPhrases:
+        """Return the phrase pairs of words as they are written."""
+        recipe = surface_recipe(self.recipe)
+
+        def make(path: Path) -> None:
+            texts = [corpus.source for corpus in self.pivot.corpora]
+            source = join_tokens(texts, recipe, **self.work)
+            options = {k: v for k, v in self.work.items() if k != "memory"}
+            options["max_rows"] = max_pairs_in_memory(self.work["memory"])
+            aligned = source, self.words[1], self.links[0], MAX_PHRASE_WORDS
+            counts = sort_phrases(*aligned, **options).counts(self.work["progress"])
+            write_store(path, _PHRASES, 1, {}, vars(counts) | word_arrays(source.vocab, "words"))
+
+        def read(path: Path) -> PivotPhrases:
+            arrays = read_store(path, _PHRASES, 1).arrays
+            vocab = Vocab()
+            vocab.add(all_words(word_table(arrays, "words")))
+            forget_pages(arrays.values())
+            counts = PhraseCounts(*(arrays[field.name] for field in fields(PhraseCounts)))
+            return PivotPhrases(counts, vocab)
+
+        inputs = {**self.inputs, "written": str(recipe), "longest": MAX_PHRASE_WORDS}
+        return self.stages.result(f"written phrases of {self.name}", inputs, make, read)
+
+
+class TrainingStages:
+    """The stages of a model; `work` is `memory`, `threads` and `progress`."""
+
+    def __init__(
+        self,
+        stages: Stages,
+        pivots: Mapping[str, Pivot],
+        recipe: Recipe,
+        aligner: Aligner,
+        **work: Any,
+    ) -> None:
+        self.stages, self.recipe, self.work = stages, recipe, work
+        self.pivots = [
+            PivotStages(stages, name, pivot, recipe, aligner, work)
+            for name, pivot in pivots.items()
+        ]
+        self.texts = [corpus.source for pivot in pivots.values() for corpus in pivot.corpora]
+        self.digests = [source for pivot in self.pivots for source, _ in pivot.inputs["texts"]]
+
+    def tables(self, written: bool) -> dict[str, PhraseTable]:
+        """Return the phrase tables; with `written`, also extract the phrases as written."""
+        tables = {}
+        for pivot in self.pivots:
+            tables[pivot.name] = pivot.table()
+            if written:
+                pivot.written_phrases()  # while its words are at hand
+            pivot.__dict__.pop("words", None)  # gives back their memory
+        return tables
+
+    def language(
+        self, name: str, recipe: Recipe, smoothing: str, running: bool = False
+    ) -> LanguageModel:
+        """Return the language model of the first sides of all texts."""
+
+        def make(path: Path) -> None:
+            train_language(self.texts, recipe, smoothing, running=running, **self.work).save(path)
+
+        def read(path: Path) -> LanguageModel:
+            store = read_store(path, LANGUAGE, LANGUAGE_VERSION)
+            model = LanguageModel(store.description, store.arrays)
+            forget_pages(store.arrays.values())
+            return model
+
+        inputs: dict[str, Any] = {"texts": self.digests, "recipe": str(recipe)}
+        inputs |= {"smoothing": smoothing, "running": running, "order": ORDER}
+        return self.stages.result(name, inputs, make, read)
+
+    def generator(self) -> Generator:
+        """Return the rewrites of all pivot languages, and a language model of the same words."""
+        recipe, limits = surface_recipe(self.recipe), RewriteLimits()
+
+        def rewrite(path: Path) -> None:
+            languages = [pivot.written_phrases() for pivot in self.pivots]
+            rewrite_table(languages, recipe, limits, memory=self.work["memory"]).save(path)
+
+        inputs: dict[str, Any] = {
+            "recipe": str(recipe),
+            "pivots": [pivot.inputs for pivot in self.pivots],
+            "limits": asdict(limits),
+        }
+        rewrites = self.stages.result("rewrites", inputs, rewrite, PhraseTable.open)
+        rewrites = replace(rewrites, name="the phrase table")
+        language = self.language("language model of written words", recipe, "kneser-ney")
+
+        def learn(path: Path) -> None:
+            casing, words = learn_casing(self.texts, recipe), set(all_words(rewrites.pivot))
+            used = {word: form for word, form in casing.items() if word in words}
+            write_store(path, _CASING, 1, {"casing": used}, {})
+
+        def read(path: Path) -> dict[str, str]:
+            return dict(read_store(path, _CASING, 1).about["casing"])
+
+        casing = self.stages.result("case of words", {**inputs, "texts": self.digests}, learn, read)
+        return Generator(rewrites, language, casing)
+
+    def regression(
+        self, model: PEM, judged: JudgedPairs, language_settings: tuple[str, bool], **work: Any
+    ) -> PEM:
+        """Return a model with its regression."""
+
+        def make(path: Path) -> None:
+            trained = model.train(judged, **work)
+            about = {part: trained.about[part] for part in ("judged", "features")}
+            arrays = {} if trained.combination is None else trained.combination.arrays()
+            write_store(path, _REGRESSION, 1, about, arrays)
+
+        def read(path: Path) -> tuple[SVR, dict[str, Any]]:
+            store = read_store(path, _REGRESSION, 1)
+            return SVR.from_arrays(store.arrays), store.description
+
+        rows = sha256()
+        for text in (*judged.originals, *judged.paraphrases):
+            rows.update(text.encode("utf-8", "surrogatepass") + b"\n")
+        for column in (judged.human, judged.real):
+            rows.update(column.tobytes())
+        inputs: dict[str, Any] = {
+            "tables": {pivot.name: pivot.table_inputs for pivot in self.pivots},
+            "language": [self.digests, str(self.recipe), *language_settings],
+            "judged": [judged.evalset.name, judged.overall, rows.hexdigest()],
+            "form": model.form,
+        }
+        if model.metrics:
+            inputs["metrics"] = [feature.metric.full_name() for feature in model.metrics]
+        regression, about = self.stages.result("regression", inputs, make, read)
+        metrics = identify_features(model.metrics)
+        return replace(
+            model, combination=regression, about={**model.about, **about}, metrics=metrics
         )
 
 
-def _train(
-    stages: Stages,
-    pivots: Mapping[str, Pivot],
-    judged: JudgedPairs | None,
-    form: str,
-    metrics: tuple[MetricFeature, ...],
-    training_form: TrainingForm,
-    recipe: Recipe,
-    generate: bool,
-    limit: dict[str, Any],
-) -> PEM:
-    links: dict[str, Any] = {"model": training_form.aligner, "agreement": training_form.agreement}
-    aligner, tables, all_pivots = Aligner(**links), {}, []
-    for name, pivot_texts in pivots.items():
-        pivot = PivotStages(stages, name, pivot_texts, recipe, aligner, limit)
-        tables[name] = pivot.table()
-        if generate:
-            pivot.phrases()  # while its words are at hand
-        pivot.forget_words()
-        all_pivots.append(pivot)
-    texts = [pivot_texts.source for pivot in pivots.values() for pivot_texts in pivot.corpora]
-    digests = [source for pivot in all_pivots for source, _ in pivot.inputs["texts"]]
-    lm = "language model"
-    language = staged_language(
-        stages,
-        lm,
-        texts,
-        digests,
-        recipe,
-        training_form.smoothing,
-        running=training_form.running,
-        **limit,
-    )
-    generator = None
-    if generate:
-        generator = staged_generator(
-            stages, all_pivots, texts, digests, surface_recipe(recipe), **limit
-        )
-    about = {"running": True} if training_form.running else {}
-    model = PEM.of(tables, language, form, about, generator, metrics)
-    if judged is None:
-        return model
-    inputs = {
-        "tables": {pivot.name: pivot.table_inputs for pivot in all_pivots},
-        "language": [digests, str(recipe), training_form.smoothing, training_form.running],
-    }
-    threading = {"threads": limit["threads"], "progress": limit["progress"]}
-    return staged_regression(stages, model, judged, inputs, **threading)
+def train_language(
+    texts: Sequence[Segments],
+    recipe: Recipe = ENGLISH,
+    smoothing: str = "kneser-ney",
+    *,
+    running: bool = False,
+    memory: int | None = None,
+    **work: Any,
+) -> LanguageModel:
+    """Train the language model of some texts, of 4-grams; each line once, or `running` text.
+
+    A running text that stands beside two pivots counts once: counts that are all doubled have no
+    n-grams of count 1, without which Good-Turing has no estimate.
+    """
+    lines: list[Segments]
+    if running:
+        lines = list({text_digest(text): text for text in reversed(texts)}.values())[::-1]
+    else:
+        lines = [distinct_lines(texts, memory)]
+    if not sum(map(len, lines)):
+        raise InputError("there is no text to train a language model on")
+    words: dict[str, Any] = {"tok": recipe.tok, "case": recipe.case, "stem": recipe.stem}
+    return LanguageModel.train(lines, ORDER, smoothing, memory=memory, **words, **work)
+
+
+def distinct_lines(texts: Sequence[Segments], memory: int | None = None) -> StoredStrings:
+    """Return each line of all texts once, where it stands first.
+
+    Lines are compared by digests of 128 bits, of which as many are sorted at a time as fit into
+    memory.
+    """
+    digests, buffer = ArrayFile("uint64", _PURPOSE, 2), bytearray()
+    for line in _lines(texts):
+        buffer += sha256(line.encode("utf-8", "surrogatepass")).digest()[:16]
+        if len(buffer) >= 16 * _ROWS:
+            digests.append(np.frombuffer(bytes(buffer), "<u8"))
+            buffer.clear()
+    digests.append(np.frombuffer(bytes(buffer), "<u8"))
+    is_first = _first_rows(digests, max(as_memory(memory) // _BYTES_OF_LINE, 1))
+    return StoredStrings(
+        line for line, keep in zip(_lines(texts), is_first.tolist(), strict=True) if keep
+    ).done()
+
+
+def _first_rows(rows: ArrayFile, max_rows: int) -> Flags:
+    """Return which rows are the first of their kind; about `max_rows` are held at a time."""
+    passes = -(-len(rows) // max_rows)
+    is_first: Flags = np.zeros(len(rows), np.bool_)
+    for pass_index in range(passes):
+        positions_of_pass = [np.empty(0, np.int64)]
+        digests_of_pass: list[NDArray[np.uint64]] = [np.empty((0, 2), np.uint64)]
+        for start in range(0, len(rows), _ROWS):
+            batch = rows.read(start, start + _ROWS)
+            selected = np.flatnonzero(batch[:, 0] % np.uint64(passes) == pass_index)
+            positions_of_pass.append(start + selected)
+            digests_of_pass.append(batch[selected])
+        positions, digests = np.concatenate(positions_of_pass), np.concatenate(digests_of_pass)
+        order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable: of equals the first is first
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
+        is_first[positions[order[new]]] = True
+    return is_first
+
+
+def sample_lines(texts: Sequence[Segments], max_lines: int = 1000) -> list[str]:
+    """Return at most so many different lines with words, spread evenly over some texts."""
+    step = max(-(-sum(map(len, texts)) // max_lines), 1)
+    lines = islice(_lines(texts), 0, None, step)
+    return list(dict.fromkeys(line for line in lines if line.split()))
+
+
+def _lines(texts: Sequence[Segments]) -> Iterator[str]:
+    for text in texts:
+        yield from iterate_lines(text)
+        text.release(0, len(text))
+
+
+def text_digest(text: Segments) -> str:
+    """Return a digest of the lines of a text."""
+    digest = sha256()
+    for line in _lines([text]):
+        digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def _links_digest(links: AnyLinks) -> str:
+    digest = sha256()
+    for start in range(0, len(links), _PIECE):
+        part = links.part(start, min(start + _PIECE, len(links)))
+        for column in (part.source, part.pivot, part.offsets):
+            digest.update(column.tobytes())
+    return digest.hexdigest()

@@ -18,26 +18,28 @@ from karat.report.model import (
     Column,
     Document,
     Figure,
-    Row,
     Table,
     format_brief,
     format_count,
     format_interval,
     format_signed,
     join_names,
+    number,
+    people_column,
 )
 
 if TYPE_CHECKING:
     from karat.paraphrase.align.alignment import WordAlignment
     from karat.paraphrase.generate.paraphraser import GeneratedParaphrases
     from karat.paraphrase.pem.evaluation import Correlation, Gain, JudgedPoint, ParaphraseEvaluation
-    from karat.paraphrase.pem.explanation import (
+    from karat.paraphrase.pem.scoring import (
         Gram,
         PairExplanation,
         ParaphraseExplanations,
+        ParaphraseScores,
         Phrase,
+        SystemRow,
     )
-    from karat.paraphrase.pem.scoring import ParaphraseScores, SystemRow
     from karat.paraphrase.written_files import WrittenFile
 
 
@@ -153,34 +155,39 @@ def _difference(gain: Gain) -> str:
 
 
 _PARTS = (
-    Column("pivot_f1", "Pivot F1", 3, align="right", help="Adequacy: 1 is the same meaning."),
-    Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words: nearer to 0 is better."),
-    Column("target_f1", "Target F1", 3, align="right", help="1 is the same words: lower is freer."),
+    number("pivot_f1", "Pivot F1", 3, "Adequacy: 1 is the same meaning."),
+    number("fluency", "Fluency", 3, "log10 Pr / words: nearer to 0 is better."),
+    number("target_f1", "Target F1", 3, "1 is the same words: lower is freer."),
 )
 _SYSTEMS = (
     Column("system", "System"),
-    Column("pem", "PEM", 3, align="right", help="1 to 5; the mean over paraphrases."),
-    Column("low", "Low", 3, align="right", help="95%, bootstrap over paraphrases."),
-    Column("high", "High", 3, align="right", help="95%, bootstrap over paraphrases."),
+    number("pem", "PEM", 3, "1 to 5; the mean over paraphrases."),
+    number("low", "Low", 3, "95%, bootstrap over paraphrases."),
+    number("high", "High", 3, "95%, bootstrap over paraphrases."),
     *_PARTS,
-    Column("paraphrases", "n", align="right"),
+    number("paraphrases", "n"),
 )
 _SEGMENTS = (
     Column("system", "System"),
-    Column("segment", "Line", align="right"),
-    Column("pem", "PEM", 2, align="right"),
+    number("segment", "Line"),
+    number("pem", "PEM", 2),
     *_PARTS,
     Column("original", "Original", wrap=True),
     Column("paraphrase", "Paraphrase", wrap=True),
 )
 _GENERATED = (
-    Column("segment", "Line", align="right"),
-    Column("shown", "Paraphrase", wrap=True, readers="people"),
-    Column("source", "Original", wrap=True, readers="people"),
-    Column("rank", "Rank", align="right"),
-    Column("pem", "PEM", 2, align="right", help="1 to 5."),
+    number("segment", "Line"),
+    people_column(
+        "shown",
+        "Paraphrase",
+        lambda row: f"(none: {row.reason})" if row.reason else row.paraphrase,
+        wrap=True,
+    ),
+    people_column("source", "Original", lambda row: row.original, wrap=True),
+    number("rank", "Rank"),
+    number("pem", "PEM", 2, "1 to 5."),
     *(replace(part, detail=True) for part in _PARTS),
-    Column("confidence", "Conf.", 2, align="right", help="0 to 1: how sure the generator is."),
+    number("confidence", "Conf.", 2, "0 to 1: how sure the generator is."),
     Column("original", "Original", readers="programs"),
     Column("paraphrase", "Paraphrase", readers="programs"),
     Column("reason", "Reason", readers="programs", help="Why there is no paraphrase."),
@@ -188,87 +195,73 @@ _GENERATED = (
 _WRITTEN = (
     Column("path", "File"),
     Column("content", "Content", wrap=True),
-    Column("sentences", "Sentence pairs", align="right"),
-    Column("links", "Links", align="right"),
-    Column("empty", "Empty", align="right", help="Sentence pairs with an empty side."),
-    Column("too_long", "Too long", align="right", help="Sentence pairs with too many words."),
+    number("sentences", "Sentence pairs"),
+    number("links", "Links"),
+    number("empty", "Empty", help="Sentence pairs with an empty side."),
+    number("too_long", "Too long", help="Sentence pairs with too many words."),
 )
 
 
-def scores_document(result: ParaphraseScores, command: str) -> Document:
+def scores_document(result: ParaphraseScores) -> Document:
     """Return systems, with intervals if there are any, and every paraphrase if it was wanted."""
-    systems = [row._asdict() for row in result.rows]
     has_intervals = any(row.low is not None for row in result.rows)
     columns = [column for column in _SYSTEMS if has_intervals or column.key not in ("low", "high")]
-    tables = [Table("rows", "Paraphrases", tuple(columns), systems)]
-    if result.segments:
-        segments = [row._asdict() for row in result.segments]
-        tables.append(Table("segments", "Each paraphrase", _SEGMENTS, segments, group="system"))
     pem = (ChartInterval(row.system, row.pem, row.low, row.high) for row in result.rows)
-    chart = intervals_figure("PEM by system", "PEM", pem)
-    blocks: tuple[Table | Figure, ...] = (chart, replace(tables[0], open=True), *tables[1:])
-    signed = {"pem": result.signature}
-    answer = scores_answer(result)
-    return Document("Paraphrases", blocks, command, signed, result.notes, answer=answer)
-
-
-def generated_document(result: GeneratedParaphrases, command: str) -> Document:
-    """Return a row for each paraphrase, and one with the reason for each original without any."""
-    rows = [
-        {
-            **row._asdict(),
-            "shown": f"(none: {row.reason})" if row.reason else row.paraphrase,
-            "source": row.original,
-        }
-        for row in result.rows
+    blocks: list[Table | Figure] = [
+        intervals_figure("PEM by system", "PEM", pem),
+        Table("rows", "Paraphrases", columns, result.rows, open=True),
     ]
-    table = Table("rows", "Paraphrases", _GENERATED, rows, open=True)
-    signatures = result.signatures
-    answer = generation_answer(result)
-    title = "Generated paraphrases"
-    return Document(title, (table,), command, signatures, result.notes, answer=answer)
+    if result.segments:
+        segments = result.segments
+        blocks.append(Table("segments", "Each paraphrase", _SEGMENTS, segments, group="system"))
+    signatures, answer = {"pem": result.signature}, scores_answer(result)
+    return Document("Paraphrases", blocks, signatures=signatures, answer=answer)
 
 
-def file_document(result: WrittenFile | WordAlignment, command: str) -> Document:
+def generated_document(result: GeneratedParaphrases) -> Document:
+    """Return a row for each paraphrase, and one with the reason for each original without any."""
+    table = Table("rows", "Paraphrases", _GENERATED, result.rows, open=True)
+    return Document("Generated paraphrases", (table,), answer=generation_answer(result))
+
+
+def file_document(result: WrittenFile | WordAlignment) -> Document:
     """Return the row of a file or of an alignment."""
-    rows = [row._asdict() for row in result.rows]
-    columns = tuple(column for column in _WRITTEN if column.key in rows[0])
+    columns = [column for column in _WRITTEN if hasattr(result.rows[0], column.key)]
     signatures = {"karat": result.signature} if result.signature else {}
-    table = Table("rows", type(result).__name__, columns, rows)
-    return Document(table.title, (table,), command, signatures, result.notes)
+    table = Table("rows", type(result).__name__, columns, result.rows)
+    return Document(table.title, (table,), signatures=signatures)
 
 
 MAX_COLORS = 8  # systems with a colour each
 _MAX_POINTS = 1500  # more dots than that are one blot
 
 _NUMBERS = (
-    Column("rows", "n", align="right", help="Paraphrases that have both."),
-    Column("pearson", "Pearson", 3, align="right", help="Over paraphrases."),
-    Column("spearman", "Spearman", 3, align="right", help="Over paraphrases."),
-    Column("systems", "Systems", align="right"),
-    Column("pearson_systems", "r systems", 3, align="right", help="Pearson's r of systems' means."),
+    number("rows", "n", help="Paraphrases that have both."),
+    number("pearson", "Pearson", 3, "Over paraphrases."),
+    number("spearman", "Spearman", 3, "Over paraphrases."),
+    number("systems", "Systems"),
+    number("pearson_systems", "r systems", 3, "Pearson's r of systems' means."),
 )
 _PAIRS = Column("pairs", "Pairs", help="All pairs, or those that are no controls.")
 _GAINS = (
     Column("first", "First"),
     Column("second", "Second"),
-    Column("r_first", "r first", 3, align="right"),
-    Column("r_second", "r second", 3, align="right"),
-    Column("difference", "Difference", 3, align="right", signed=True),
-    Column("low", "Low", 3, align="right", signed=True, help="95%, bootstrap over originals."),
-    Column("high", "High", 3, align="right", signed=True, help="95%, bootstrap over originals."),
-    Column("p", "p", 3, align="right", help="Two-sided p of the difference."),
+    number("r_first", "r first", 3),
+    number("r_second", "r second", 3),
+    number("difference", "Difference", 3, signed=True),
+    number("low", "Low", 3, signed=True, help="95%, bootstrap over originals."),
+    number("high", "High", 3, signed=True, help="95%, bootstrap over originals."),
+    number("p", "p", 3, "Two-sided p of the difference."),
 )
 
 
-def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
+def evaluation_document(result: ParaphraseEvaluation) -> Document:
     """Return tables where the set has what they need, and the scatter plots."""
-    gains = [gain._asdict() for gain in result.gains]
     several = len({gain.pairs for gain in result.gains}) > 1
     pairs = _PAIRS if several else replace(_PAIRS, readers="programs")
     tables = (
         _table("rows", "Against human judgement", "Metric", "Human", result.rows),
-        Table("better", "PEM against its rivals", (*_GAINS, pairs), gains),
+        Table("better", "PEM against its rivals", (*_GAINS, pairs), result.gains),
         _table("parts", "Each part of PEM by itself", "Part", "Human", result.parts),
         _table("alone", "Metrics without the regression", "Metric", "Human", result.alone),
         _table("inter_judge", "Between judges", "Judge", "Judge 2", result.inter_judge),
@@ -277,9 +270,7 @@ def evaluation_document(result: ParaphraseEvaluation, command: str) -> Document:
     return Document(
         f"Paraphrase quality: {result.name}",
         (*map(chart_figure, evaluation_charts(result)), *(table for table in tables if table.rows)),
-        command,
-        {"pem": result.signature},
-        notes=result.notes,
+        signatures={"pem": result.signature},
         answer=evaluation_answer(result),
     )
 
@@ -288,7 +279,7 @@ def _table(
     key: str, title: str, first: str, second: str, correlations: Sequence[Correlation]
 ) -> Table:
     columns = (Column("first", first), Column("second", second), *_NUMBERS)
-    return Table(key, title, columns, [correlation._asdict() for correlation in correlations])
+    return Table(key, title, columns, correlations)
 
 
 def _points(points: Sequence[JudgedPoint]) -> tuple[Point, ...]:
@@ -321,48 +312,48 @@ def evaluation_charts(result: ParaphraseEvaluation) -> list[Scatter]:
 MAX_SHOWN = 12
 """N-grams of each kind that people are shown; programs get them all."""
 
-_PAIR = Column("pair", "Pair", align="right", help="The number of the pair, from 1.")
+_PAIR = number("pair", "Pair", help="The number of the pair, from 1.")
 _SENTENCE = Column("sentence", "Sentence", help="The original or the paraphrase.")
 _HEADING = Column("heading", "Pair", readers="people")
 _SCORES = (
     _PAIR,
-    Column("pivot_f1", "Pivot F1", 4, align="right", help="F1 of all pivot n-grams."),
-    Column("precision", "P", 4, align="right", help="Common weight over the paraphrase's."),
-    Column("recall", "R", 4, align="right", help="Common weight over the original's."),
-    Column("common", "Common", 3, align="right", help="The sum of min(W_R, W_P)."),
-    Column("paraphrase_weight", "W_P", 3, align="right", help="The paraphrase's bag."),
-    Column("original_weight", "W_R", 3, align="right", help="The original's bag."),
-    Column("target_f1", "Target F1", 4, align="right", help="F1 of the words' own n-grams."),
+    number("pivot_f1", "Pivot F1", 4, "F1 of all pivot n-grams."),
+    number("precision", "P", 4, "Common weight over the paraphrase's."),
+    number("recall", "R", 4, "Common weight over the original's."),
+    number("common", "Common", 3, "The sum of min(W_R, W_P)."),
+    number("paraphrase_weight", "W_P", 3, "The paraphrase's bag."),
+    number("original_weight", "W_R", 3, "The original's bag."),
+    number("target_f1", "Target F1", 4, "F1 of the words' own n-grams."),
 )
 _FEATURES = (
     _PAIR,
     Column("feature", "Feature", help="A part of PEM, or a metric against the original."),
-    Column("value", "Value", 4, align="right", help="As the regression or the mean takes it."),
+    number("value", "Value", 4, "As the regression or the mean takes it."),
 )
 _ORDERS = (
     _PAIR,
-    Column("n", "n", align="right", help="Words of an n-gram."),
-    Column("pivot_f1", "Pivot F1", 4, align="right"),
-    Column("common", "Common", 3, align="right"),
-    Column("paraphrase_weight", "W_P", 3, align="right"),
-    Column("original_weight", "W_R", 3, align="right"),
+    number("n", "n", help="Words of an n-gram."),
+    number("pivot_f1", "Pivot F1", 4),
+    number("common", "Common", 3),
+    number("paraphrase_weight", "W_P", 3),
+    number("original_weight", "W_R", 3),
 )
 _PHRASES = (
     _HEADING,
     Column("pair", "Pair", readers="programs"),
     Column("sentence", "Sentence", readers="programs"),
     Column("phrase", "Phrase", help="A phrase of the most probable segmentation."),
-    Column("count", "N", 1, align="right", help="How often the table saw it; 0.5 if never."),
-    Column("rounded", "Pr", align="right", readers="people", help="N over the sum of all N."),
+    number("count", "N", 1, "How often the table saw it; 0.5 if never."),
+    number("rounded", "Pr", readers="people", help="N over the sum of all N."),
     Column("probability", "Pr", readers="programs"),
     Column("seen", "Seen"),
     Column("edges", "In the pivot language", wrap=True, help="Kept translations with Pr(f|e)."),
-    Column("left_out", "Left out", align="right", help="Translations that were too improbable."),
+    number("left_out", "Left out", help="Translations that were too improbable."),
 )
 _EDGES = (
     _PAIR,
     _SENTENCE,
-    Column("position", "Position", align="right"),
+    number("position", "Position"),
     Column("phrase", "Phrase"),
     Column("translation", "Translation"),
     Column("weight", "Weight"),
@@ -371,23 +362,23 @@ _GRAMS = (
     _HEADING,
     Column("pair", "Pair", readers="programs"),
     Column("ngram", "Pivot n-gram"),
-    Column("n", "n", align="right"),
-    Column("common", "Common", 3, align="right", help="min(W_R, W_P)"),
-    Column("paraphrase_weight", "W_P", 3, align="right", help="Its weight in the paraphrase."),
-    Column("original_weight", "W_R", 3, align="right", help="Its weight in the original."),
+    number("n", "n"),
+    number("common", "Common", 3, "min(W_R, W_P)"),
+    number("paraphrase_weight", "W_P", 3, "Its weight in the paraphrase."),
+    number("original_weight", "W_R", 3, "Its weight in the original."),
 )
 _PEM = (
-    _PAIR,
-    Column("pem", "PEM", 2, align="right", help="1 to 5."),
-    Column("pivot_f1", "Pivot F1", 4, align="right", help="Adequacy; the mean over pivots."),
-    Column("fluency", "Fluency", 3, align="right", help="log10 Pr / words."),
-    Column("target_f1", "Target F1", 4, align="right", help="1 is the same words."),
+    replace(_PAIR, value=lambda row: row.segment),
+    number("pem", "PEM", 2, "1 to 5."),
+    number("pivot_f1", "Pivot F1", 4, "Adequacy; the mean over pivots."),
+    number("fluency", "Fluency", 3, "log10 Pr / words."),
+    number("target_f1", "Target F1", 4, "1 is the same words."),
     Column("original", "Original", wrap=True),
     Column("paraphrase", "Paraphrase", wrap=True),
 )
 
 
-def explanations_document(result: ParaphraseExplanations, command: str) -> Document:
+def explanations_document(result: ParaphraseExplanations) -> Document:
     """Return the tables of scores, phrases and n-grams, and pictures of the networks.
 
     Programs get every edge, too.
@@ -403,13 +394,13 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
         for n, kind, grams in kinds
         for gram in grams[:MAX_SHOWN]
     ]
-    edges: list[Row] = [
+    edges: list[dict[str, Cell]] = [
         {**place, "translation": " ".join(words), "weight": probability}
         for place, phrase in _placed_phrases(result)
         for words, probability in phrase.edges
     ]
     tables = [
-        Table("rows", "Pivot F1", _SCORES, [row._asdict() for row in result.rows]),
+        Table("rows", "Pivot F1", _SCORES, result.rows),
         Table("phrases", "Phrases", _PHRASES, list(_phrases(result)), group="heading"),
         Table("shown", "Pivot n-grams", _GRAMS, shown_grams, group="heading", readers="people"),
         Table("ngrams", "Pivot n-grams", _GRAMS, all_grams, group="heading", readers="programs"),
@@ -417,24 +408,21 @@ def explanations_document(result: ParaphraseExplanations, command: str) -> Docum
         Table("edges", "Edges", _EDGES, edges, readers="programs"),
     ]
     if result.pem:
-        rows = [{**row._asdict(), "pair": row.segment} for row in result.pem]
-        features = [row._asdict() for row in result.features]
-        combined = Table("features", "Features that PEM combines", _FEATURES, features)
+        combined = Table("features", "Features that PEM combines", _FEATURES, result.features)
         tables[:0] = [
-            Table("pem", "PEM and its parts", _PEM, rows),
-            *([combined] if features else ()),
+            Table("pem", "PEM and its parts", _PEM, result.pem),
+            *([combined] if result.features else ()),
         ]
     left_out = f"The {MAX_SHOWN} heaviest n-grams of each kind are shown; JSON and TSV have all."
     many = any(len(grams) > MAX_SHOWN for _, _, grams in kinds)
     notes = (*([left_out] if many else ()), *result.notes)
-    signatures = result.signatures
     pictures = [
         f
         for n, explanation in _pairs(result)
         for f in (pair_figure(n, explanation), network_figure(n, explanation))
     ]
     title, answer = f"Pivot n-grams of {result.name}", explanation_answer(result)
-    return Document(title, (*pictures, *tables), command, signatures, notes, answer=answer)
+    return Document(title, (*pictures, *tables), notes=notes, answer=answer)
 
 
 def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanation]]:
@@ -443,7 +431,7 @@ def _pairs(result: ParaphraseExplanations) -> Iterator[tuple[int, PairExplanatio
     )
 
 
-def _orders(result: ParaphraseExplanations) -> Iterator[Row]:
+def _orders(result: ParaphraseExplanations) -> Iterator[dict[str, Cell]]:
     weights = ("common", "paraphrase_weight", "original_weight")
     for pair, explanation in _pairs(result):
         orders = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
@@ -463,7 +451,7 @@ def _placed_phrases(result: ParaphraseExplanations) -> Iterator[tuple[dict[str, 
                 yield place | {"phrase": " ".join(phrase.words)}, phrase
 
 
-def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
+def _phrases(result: ParaphraseExplanations) -> Iterator[dict[str, Cell]]:
     for place, phrase in _placed_phrases(result):
         yield {
             **place,
@@ -471,7 +459,7 @@ def _phrases(result: ParaphraseExplanations) -> Iterator[Row]:
             "count": phrase.times,
             "rounded": f"{phrase.probability:.3g}",
             "probability": phrase.probability,
-            "seen": phrase.seen,
+            "seen": phrase.in_table,
             "edges": " / ".join(f"{' '.join(w)} {format_brief(p)}" for w, p in phrase.edges),
             "left_out": phrase.left_out,
         }
@@ -485,7 +473,7 @@ def _gram_kinds(result: ParaphraseExplanations) -> Iterator[tuple[int, str, list
         yield pair, "only in the paraphrase", [g for g in explanation.grams if g.original == 0]
 
 
-def _gram(heading: str, pair: int, gram: Gram) -> Row:
+def _gram(heading: str, pair: int, gram: Gram) -> dict[str, Cell]:
     return {
         "heading": heading,
         "pair": pair,

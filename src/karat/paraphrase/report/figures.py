@@ -16,7 +16,7 @@ from karat.report.markup import Look, element, quote, shape
 from karat.report.model import Figure, format_brief, format_count
 
 if TYPE_CHECKING:
-    from karat.paraphrase.pem.explanation import PairExplanation, Phrase
+    from karat.paraphrase.pem.scoring import PairExplanation, Phrase
 
 
 NETWORK_CAPTION = (
@@ -126,7 +126,7 @@ def _draw_network_box(placed: PlacedPhrase, top: float) -> Iterator[str]:
 def _arcs(placed: PlacedPhrase, middle: float) -> Iterator[str]:
     """Yield the arcs of a phrase, in parallel around the middle, and their labels."""
     labels = _labels(placed.phrase)
-    dashes = None if placed.phrase.seen else "4 3"
+    dashes = None if placed.phrase.in_table else "4 3"
     for rank, label in enumerate(labels):
         y = middle + (rank - (len(labels) - 1) / 2) * ROW
         if rank < len(placed.phrase.edges[:MAX_ARCS]):

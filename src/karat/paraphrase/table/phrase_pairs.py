@@ -7,15 +7,14 @@ link leaves them. Words without links may stand anywhere in a phrase, at its end
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
 from karat.paraphrase.align.links import AnyLinks, Links, check_lengths, check_links
-from karat.paraphrase.align.parallel_text import Words, run_in_batches
+from karat.paraphrase.align.parallel_text import StoredRagged, Words, run_in_batches
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, forget_pages
 
@@ -73,10 +72,8 @@ def extract_phrases(
     Beyond `most_rows` pairs, sorted batches go to temporary files and are merged at the end; the
     result does not depend on it, nor on the number of threads.
     """
-    with sorted_phrases(
-        source, pivot, links, longest, most_rows=most_rows, threads=threads, progress=progress
-    ) as held:
-        return held.result(progress)
+    work: dict[str, Any] = {"max_rows": most_rows, "threads": threads, "progress": progress}
+    return sort_phrases(source, pivot, links, longest, **work).counts(progress)
 
 
 class PhraseOrder(NamedTuple):
@@ -86,106 +83,89 @@ class PhraseOrder(NamedTuple):
     pivot: NDArray[np.int32]
 
 
-@contextmanager
-def sorted_phrases(
+class SortedPhrases:
+    """Sorted batches of phrase pairs, `max_rows` of them in memory, the others in files."""
+
+    def __init__(self, longest: int, max_rows: int) -> None:
+        self.longest, self.max_rows = longest, max_rows
+        self.batches: list[PhraseRows] = []
+        self.spilled: list[PhraseRows] = []
+
+    def add(self, rows: PhraseRows) -> None:
+        """Take the next batch; too many in memory become one sorted batch in files, mapped."""
+        self.batches.append(rows)
+        if sum(len(batch.counts) for batch in self.batches) > self.max_rows:
+            ids, counts = (
+                ArrayFile("int32", _PURPOSE, 2 * self.longest),
+                ArrayFile("int64", _PURPOSE),
+            )
+            for piece in self._merge(self.batches):
+                ids.append(piece.ids)
+                counts.append(piece.counts)
+            self.spilled.append(PhraseRows(ids.mapped(), counts.mapped()))
+            self.batches = []
+
+    def _merge(self, batches: list[PhraseRows]) -> Iterator[PhraseRows]:
+        """Yield the rows of batches in order, equal ones put together, piece by piece."""
+        ids, counts = [batch.ids for batch in batches], [batch.counts for batch in batches]
+        merge = _kernel.PhraseMerge(ids, counts, self.longest)
+        while not merge.done:
+            yield PhraseRows(*merge.next(_PIECE))
+
+    def merged(self, progress: Progress) -> Iterator[PhraseRows]:
+        """Yield all phrase pairs in order, each once, piece by piece."""
+        batches = self.spilled + self.batches
+        total, done = sum(len(batch.counts) for batch in batches), 0
+        for piece in self._merge(batches):
+            yield piece
+            done += len(piece.counts)
+            forget_pages(column for batch in self.spilled for column in batch)
+            progress(done, total, "merging phrases")
+
+    def counts(self, progress: Progress) -> PhraseCounts:
+        """Return all phrase pairs; those that did not fit into memory are mapped."""
+        in_memory = not self.spilled
+        source, pivot = (StoredRagged(_PURPOSE, in_memory) for _ in range(2))
+        counts = ArrayFile("int64", _PURPOSE, in_memory=in_memory)
+        for piece in self.merged(progress):
+            source.append_padded(piece.ids[:, : self.longest])
+            pivot.append_padded(piece.ids[:, self.longest :])
+            counts.append(piece.counts)
+        columns = (source.ids, source.offsets, pivot.ids, pivot.offsets, counts)
+        return PhraseCounts(*(column.mapped() for column in columns))
+
+
+def sort_phrases(
     source: Words,
     pivot: Words,
     links: AnyLinks,
     longest: int = MAX_PHRASE_WORDS,
     order: PhraseOrder | None = None,
     *,
-    most_rows: int = MAX_ROWS,
+    max_rows: int = MAX_ROWS,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Iterator[SortedPhrases]:
+) -> SortedPhrases:
     """Extract phrase pairs into sorted batches; with `order`, words become their places in it."""
     if longest < 1:
         raise InputError(f"longest={longest}: expected at least one word")
     check_lengths(source, pivot, links)
-    held = SortedPhrases(longest, most_rows)
+    phrases = SortedPhrases(longest, max_rows)
 
     def extract(start: int, stop: int) -> PhraseRows:
         texts = source.part(start, stop), pivot.part(start, stop)
-        joins = links.part(start, stop)
-        check_links(*texts, joins, start)
+        part = links.part(start, stop)
+        check_links(*texts, part, start)
         ids = [texts[0].ids, texts[1].ids]
         if order is not None:
             ids = [places[side_ids] for places, side_ids in zip(order, ids, strict=True)]
         sides = ids[0], texts[0].offsets, ids[1], texts[1].offsets
-        linked = joins.source, joins.pivot, joins.offsets
-        return PhraseRows(*_kernel.extract_phrases(*sides, *linked, 0, stop - start, longest))
+        columns = part.source, part.pivot, part.offsets
+        return PhraseRows(*_kernel.extract_phrases(*sides, *columns, 0, stop - start, longest))
 
     cuts = [(at, min(at + _SENTENCES, len(links))) for at in range(0, len(links), _SENTENCES)]
-    try:
-        for rows in run_in_batches(extract, cuts, threads, progress, "extracting phrases"):
-            held.add(rows)
-            if isinstance(links, Links):
-                forget_pages([links.source, links.pivot, links.offsets])  # it may be mapped
-        yield held
-    finally:
-        held.close()
-
-
-class SortedPhrases:
-    """Sorted batches: those in memory, and those that had to go to temporary files."""
-
-    def __init__(self, longest: int, most_rows: int) -> None:
-        self.longest, self.most_rows = longest, most_rows
-        self.batches: list[PhraseRows] = []
-        self.spilled: list[PhraseRows] = []
-        self.files: list[ArrayFile] = []
-
-    def add(self, rows: PhraseRows) -> None:
-        """Take the next batch."""
-        self.batches.append(rows)
-        if sum(len(batch.counts) for batch in self.batches) > self.most_rows:
-            self.spill()
-
-    def spill(self) -> None:
-        """Merge what is in memory into one sorted batch in two unnamed files, and map them."""
-        ids = ArrayFile("int32", _PURPOSE, 2 * self.longest)
-        counts = ArrayFile("int64", _PURPOSE)
-        self.files += [ids, counts]
-        for piece in _merge_batches(self.batches, self.longest):
-            ids.append(piece.ids)
-            counts.append(piece.counts)
-        self.spilled.append(PhraseRows(ids.mapped(), counts.mapped()))
-        self.batches = []
-
-    def merged(self, progress: Progress) -> Iterator[PhraseRows]:
-        """Yield all phrase pairs in order, each once, piece by piece."""
-        batches = self.spilled + self.batches
-        total, done = sum(len(batch.counts) for batch in batches), 0
-        for piece in _merge_batches(batches, self.longest):
-            yield piece
-            done += len(piece.counts)
-            forget_pages(column for batch in self.spilled for column in batch)
-            progress(done, total, "merging phrases")
-
-    def result(self, progress: Progress) -> PhraseCounts:
-        """Return all phrase pairs in memory."""
-        none = PhraseRows(np.empty((0, 2 * self.longest), np.int32), np.empty(0, np.int64))
-        pieces = [none, *self.merged(progress)]
-        source = _strip_padding([piece.ids[:, : self.longest] for piece in pieces])
-        pivot = _strip_padding([piece.ids[:, self.longest :] for piece in pieces])
-        return PhraseCounts(*source, *pivot, np.concatenate([piece.counts for piece in pieces]))
-
-    def close(self) -> None:
-        """Remove the files."""
-        for file in self.files:
-            file.close()
-
-
-def _merge_batches(batches: list[PhraseRows], longest: int) -> Iterator[PhraseRows]:
-    """Yield the rows of all batches in order, equal ones put together, piece by piece."""
-    ids, counts = [batch.ids for batch in batches], [batch.counts for batch in batches]
-    merge = _kernel.PhraseMerge(ids, counts, longest)
-    while not merge.done:
-        yield PhraseRows(*merge.next(_PIECE))
-
-
-def _strip_padding(phrases: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], Ints]:
-    """Return phrases without what fills them up, and where each begins."""
-    words = np.concatenate([(part >= 0).sum(axis=1) for part in phrases])
-    ids = np.concatenate([part[part >= 0] for part in phrases])
-    return ids, np.concatenate([[0], np.cumsum(words, dtype=np.int64)])
+    for rows in run_in_batches(extract, cuts, threads, progress, "extracting phrases"):
+        phrases.add(rows)
+        if isinstance(links, Links):
+            forget_pages(links.arrays().values())  # it may be mapped
+    return phrases

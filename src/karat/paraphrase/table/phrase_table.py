@@ -69,7 +69,7 @@ class Maps(NamedTuple):
     """For each word of a vocabulary: its id in phrases or -1, and the pivot word that it is."""
 
     source: NDArray[np.int32]
-    own: NDArray[np.int32]
+    pivot: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class PhraseTable:
     def open(cls, path: str | os.PathLike[str]) -> PhraseTable:
         """Map a stored table, checked so that nothing in it can point outside of it."""
         store = read_store(path, KIND, VERSION)
-        about = {k: v for k, v in store.about.items() if k not in ("kind", "version")}
+        about = store.description
         try:
             return cls.of_arrays(store.name, about, store.arrays)
         except (ValueError, KeyError, TypeError) as error:

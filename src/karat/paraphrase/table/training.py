@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,14 +14,12 @@ from karat.errors import InputError
 from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.align.alignment import align_words
 from karat.paraphrase.align.links import AnyLinks
-from karat.paraphrase.align.parallel_text import Parallel, Words, parallel_tokens
+from karat.paraphrase.align.parallel_text import Parallel, StoredRagged, Words, parallel_tokens
 from karat.paraphrase.table.phrase_pairs import (
     MAX_PHRASE_WORDS,
-    PhraseCounts,
     PhraseOrder,
     PhraseRows,
-    extract_phrases,
-    sorted_phrases,
+    sort_phrases,
 )
 from karat.paraphrase.table.phrase_table import (
     ENGLISH,
@@ -30,7 +27,6 @@ from karat.paraphrase.table.phrase_table import (
     PhraseTable,
     describe_recipe,
     pad_phrases,
-    to_offsets,
 )
 from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
@@ -42,12 +38,8 @@ _PAIRS = 1 << 20  # of one piece, at most
 _VALUES = 1 << 22  # that are rewritten together
 
 
-def sort_order(source: Vocab, pivot: Vocab) -> PhraseOrder:
-    """Return the places of words in the order of their text."""
-    return PhraseOrder(*(_word_ranks(vocab) for vocab in (source, pivot)))
-
-
-def _word_ranks(vocab: Vocab) -> NDArray[np.int32]:
+def _text_order(vocab: Vocab) -> NDArray[np.int32]:
+    """Return the place of each word in the order of their text."""
     words = vocab.words(0, len(vocab))
     places = np.empty(len(words), np.int32)
     places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
@@ -57,57 +49,46 @@ def _word_ranks(vocab: Vocab) -> NDArray[np.int32]:
 class PhraseTableFiles:
     """The arrays of a phrase table in temporary files, while they are made."""
 
-    def __init__(self, stack: ExitStack, longest: int) -> None:
+    def __init__(self, longest: int) -> None:
         self.longest = longest
-
-        def file(dtype: str, width: int | None = None) -> ArrayFile:
-            array_file = ArrayFile(dtype, _PURPOSE, width)
-            stack.callback(array_file.close)
-            return array_file
-
-        self.phrase_ids, self.phrase_offsets = file("int32"), file("int64")
+        self.phrases, self.pivots = (StoredRagged(_PURPOSE) for _ in range(2))
+        file = partial(ArrayFile, purpose=_PURPOSE)
         self.phrase_counts, self.edge_offsets = file("float64"), file("int64")
-        self.pivot_ids, self.pivot_offsets = file("int32"), file("int64")
+        self.edge_offsets.append(np.zeros(1, np.int64))
         self.edge_pivots, self.edge_probabilities = file("int32"), file("float64")
-        for offsets in (self.phrase_offsets, self.edge_offsets, self.pivot_offsets):
-            offsets.append(np.zeros(1, np.int64))
-        # What is known of pairs on the way: which pivot phrase of its piece, and how often.
-        self.locals, self.seen = file("int32"), file("int64")
-        self.pivots, self.numbers = file("int32", longest), file("int32")
+        # Of each pair: its pivot phrase among those of its piece, and how often it was seen.
+        self.piece_pivots, self.pair_counts = file("int32"), file("int64")
+        # Pivot phrases of all pieces, and their numbers among all pivot phrases.
+        self.pivot_rows, self.numbers = file("int32", width=longest), file("int32")
         self.pieces: list[tuple[int, int]] = []  # where the pairs of each piece end, and its pivots
 
     def add(self, pairs: PhraseRows) -> None:
         """Take the next pairs, of whole source phrases."""
         source, pivot = pairs.ids[:, : self.longest], pairs.ids[:, self.longest :]
         first = np.flatnonzero(_is_new(source))
-        before = len(self.seen)
-        self._phrases(self.phrase_ids, self.phrase_offsets, source[first])
+        before = len(self.pair_counts)
+        self.phrases.append_padded(source[first])
         self.phrase_counts.append(np.add.reduceat(pairs.counts, first).astype(np.float64))
         self.edge_offsets.append(before + np.append(first[1:], len(pairs.counts)))
         order = np.lexsort(pivot.T[::-1])
         new = _is_new(pivot[order])
-        local = np.empty(len(order), np.int32)
-        local[order] = np.cumsum(new) - 1
-        self.pivots.append(pivot[order[new]])
-        self.locals.append(local)
-        self.seen.append(pairs.counts)
-        self.pieces.append((len(self.seen), len(self.pivots)))
-
-    def _phrases(self, ids: ArrayFile, offsets: ArrayFile, rows: NDArray[np.int32]) -> None:
-        """Write phrases without what fills them up."""
-        offsets.append(len(ids) + to_offsets((rows >= 0).sum(axis=1))[1:])
-        ids.append(rows[rows >= 0])
+        number_in_piece = np.empty(len(order), np.int32)
+        number_in_piece[order] = np.cumsum(new) - 1
+        self.pivot_rows.append(pivot[order[new]])
+        self.piece_pivots.append(number_in_piece)
+        self.pair_counts.append(pairs.counts)
+        self.pieces.append((len(self.pair_counts), len(self.pivot_rows)))
 
     def number_pivots(self, progress: Progress) -> None:
         """Number the pivot phrases of all pieces."""
-        rows = self.pivots.mapped()
+        rows = self.pivot_rows.mapped()
         bounds = [0, *(end for _, end in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
         union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
         at = bounds[:-1]
         while not union.done:
             union_rows, numbers = union.next(_PAIRS)
-            self._phrases(self.pivot_ids, self.pivot_offsets, union_rows)
+            self.pivots.append_padded(union_rows)
             for part, part_numbers in enumerate(numbers):
                 self.numbers.write(at[part], part_numbers + np.int32(n_numbered))
                 at[part] += len(part_numbers)
@@ -124,7 +105,7 @@ class PhraseTableFiles:
             order = np.lexsort((numbers, -p, phrase_of_pair))
             self.edge_pivots.append(numbers[order])
             self.edge_probabilities.append(p[order])
-            progress(len(self.edge_pivots), len(self.seen), "sorting translations")
+            progress(len(self.edge_pivots), len(self.pair_counts), "sorting translations")
 
     def numbered_pairs(self) -> Iterator[tuple[int, Ints, NDArray[np.int32], Ints]]:
         """Yield for each piece its first phrase, where each one's pairs begin, and these pairs.
@@ -133,15 +114,15 @@ class PhraseTableFiles:
         """
         first = pivots = phrase = 0
         for end, pivots_end in self.pieces:
-            numbers = self.numbers.read(pivots, pivots_end)[self.locals.read(first, end)]
+            numbers = self.numbers.read(pivots, pivots_end)[self.piece_pivots.read(first, end)]
             offsets = self._edges_of(phrase, end)
-            yield phrase, offsets, numbers, self.seen.read(first, end)
+            yield phrase, offsets, numbers, self.pair_counts.read(first, end)
             first, pivots, phrase = end, pivots_end, phrase + len(offsets) - 1
 
     def phrase_rows(self) -> Iterator[NDArray[np.int32]]:
         """Yield the source phrases as rows of words, filled up with -1."""
-        for ids, offsets in self._pieces_of_phrases():
-            yield pad_phrases(Ragged(ids, offsets), self.longest)
+        for phrases in self._pieces_of_phrases():
+            yield pad_phrases(phrases, self.longest)
 
     def _edges_of(self, phrase: int, end: int) -> Ints:
         """Return where the pairs of the phrases of a piece begin, and where the last end."""
@@ -153,37 +134,30 @@ class PhraseTableFiles:
 
     def arrays(self, order: PhraseOrder, source: Vocab, pivot: Vocab) -> dict[str, NDArray[Any]]:
         """Return the arrays of the table, mapped."""
-        words = _renumber_used_words(self.phrase_ids, order.source, source)
-        pivot_words = _renumber_used_words(self.pivot_ids, order.pivot, pivot)
-        slots = ArrayFile("int32", _PURPOSE)
-        slots.append(self._slots())
-        phrases = {
-            "phrase_ids": self.phrase_ids,
-            "phrase_offsets": self.phrase_offsets,
+        words = _renumber_used_words(self.phrases.ids, order.source, source)
+        pivot_words = _renumber_used_words(self.pivots.ids, order.pivot, pivot)
+        slots = _kernel.PhraseSlots(len(self.phrases))
+        for phrases in self._pieces_of_phrases():
+            slots.add(*phrases)
+        slot_file = ArrayFile("int32", _PURPOSE)
+        slot_file.append(slots.take())
+        files = {
+            "phrase_ids": self.phrases.ids,
+            "phrase_offsets": self.phrases.offsets,
             "phrase_counts": self.phrase_counts,
-            "phrase_slots": slots,
+            "phrase_slots": slot_file,
             "edge_offsets": self.edge_offsets,
             "edge_pivots": self.edge_pivots,
             "edge_probabilities": self.edge_probabilities,
-            "pivot_phrase_ids": self.pivot_ids,
-            "pivot_phrase_offsets": self.pivot_offsets,
+            "pivot_phrase_ids": self.pivots.ids,
+            "pivot_phrase_offsets": self.pivots.offsets,
         }
-        mapped = {name: file.mapped() for name, file in phrases.items()}
-        slots.close()
+        mapped = {name: file.mapped() for name, file in files.items()}
         return word_arrays(words, "source") | word_arrays(pivot_words, "pivot") | mapped
 
-    def _slots(self) -> NDArray[np.int32]:
-        slots = _kernel.PhraseSlots(len(self.phrase_counts))
-        for ids, offsets in self._pieces_of_phrases():
-            slots.add(ids, offsets)
-        return slots.take()
-
-    def _pieces_of_phrases(self) -> Iterator[tuple[NDArray[np.int32], Ints]]:
-        phrases = len(self.phrase_counts)
-        for start in range(0, phrases, _PAIRS):
-            offsets = self.phrase_offsets.read(start, min(start + _PAIRS, phrases) + 1)
-            ids = self.phrase_ids.read(int(offsets[0]), int(offsets[-1]))
-            yield ids, offsets - offsets[0]
+    def _pieces_of_phrases(self) -> Iterator[Ragged]:
+        for start in range(0, len(self.phrases), _PAIRS):
+            yield self.phrases.read(start, min(start + _PAIRS, len(self.phrases)))
 
 
 def _renumber_used_words(ids: ArrayFile, places: NDArray[np.int32], vocab: Vocab) -> Vocab:
@@ -258,72 +232,45 @@ def train_pivot(
         progress: function that is called with the progress.
     """
     work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-    text = align_corpora(corpora, source, pivot, aligner=aligner, links=links, **work)
-    return text.table(longest, **work)
+    about = describe_corpora(corpora, source, pivot)
+    words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
+    if links is None:
+        links, about_links = link_corpora(words, pivot_words, aligner, **work)
+        about |= about_links
+    return build_table(words, pivot_words, links, about, longest, **work)
 
 
-@dataclass(frozen=True, eq=False)
-class AlignedText:
-    """The words of parallel texts, all taken together, and the links between them."""
-
-    source: Words
-    pivot: Words
-    links: AnyLinks
-    about: Mapping[str, Any]
-
-    def phrases(
-        self, longest: int = MAX_PHRASE_WORDS, *, memory: int | None = None, **work: Any
-    ) -> PhraseCounts:
-        """Return the phrase pairs that are consistent with the links."""
-        most = max_pairs_in_memory(memory)
-        return extract_phrases(self.source, self.pivot, self.links, longest, most_rows=most, **work)
-
-    def table(
-        self, longest: int = MAX_PHRASE_WORDS, *, memory: int | None = None, **work: Any
-    ) -> PhraseTable:
-        """Return the table of the phrase pairs; a large one lies in temporary files, mapped."""
-        vocabs = self.source.vocab, self.pivot.vocab
-        about = {**self.about, "longest": longest}
-        order, progress = sort_order(*vocabs), work["progress"]
-        aligned, max_rows = (
-            (self.source, self.pivot, self.links, longest, order),
-            max_pairs_in_memory(memory),
-        )
-        with ExitStack() as stack:
-            held = stack.enter_context(sorted_phrases(*aligned, most_rows=max_rows, **work))
-            files = PhraseTableFiles(stack, longest)
-            for pairs in split_between_phrases(held.merged(progress), longest, max_rows):
-                files.add(pairs)
-            held.close()
-            if not files.pieces:
-                raise InputError("no phrase pair was found: the parallel text has no words to link")
-            files.number_pivots(progress)
-            files.sort_edges(progress)
-            arrays = files.arrays(order, *vocabs)
-        return PhraseTable.of_arrays("the phrase table", about, arrays)
+def build_table(
+    source: Words,
+    pivot: Words,
+    links: AnyLinks,
+    about: Mapping[str, Any],
+    longest: int = MAX_PHRASE_WORDS,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> PhraseTable:
+    """Return the table of the phrase pairs of linked texts; it lies in temporary files, mapped."""
+    max_rows = max_pairs_in_memory(memory)
+    order = PhraseOrder(_text_order(source.vocab), _text_order(pivot.vocab))
+    work: dict[str, Any] = {"max_rows": max_rows, "threads": threads, "progress": progress}
+    phrases = sort_phrases(source, pivot, links, longest, order, **work)
+    files = PhraseTableFiles(longest)
+    for pairs in split_between_phrases(phrases.merged(progress), longest, max_rows):
+        files.add(pairs)
+    del phrases  # and its files
+    if not files.pieces:
+        raise InputError("no phrase pair was found: the parallel text has no words to link")
+    files.number_pivots(progress)
+    files.sort_edges(progress)
+    arrays = files.arrays(order, source.vocab, pivot.vocab)
+    return PhraseTable.of_arrays("the phrase table", {**about, "longest": longest}, arrays)
 
 
 def max_pairs_in_memory(memory: int | None) -> int:
     """Return how many phrase pairs may be in memory before they go to files."""
     return max(as_memory(memory) // _BYTES_OF_PAIR, 1)
-
-
-def align_corpora(
-    corpora: Sequence[Parallel],
-    source: Recipe = ENGLISH,
-    pivot: Recipe = PIVOT,
-    *,
-    aligner: Aligner | None = None,
-    links: AnyLinks | None = None,
-    **work: Any,
-) -> AlignedText:
-    """Cut parallel texts into words and link those, unless links are given."""
-    about = describe_corpora(corpora, source, pivot)
-    words, pivot_words = parallel_tokens(corpora, source, pivot, **work)
-    if links is None:
-        links, more = link_corpora(words, pivot_words, aligner, **work)
-        about |= more
-    return AlignedText(words, pivot_words, links, about)
 
 
 def link_corpora(
@@ -337,12 +284,13 @@ def link_corpora(
 
 def describe_corpora(corpora: Sequence[Parallel], source: Recipe, pivot: Recipe) -> dict[str, Any]:
     """Return what a table says of its texts: recipes, names without folders, sizes."""
-    about: dict[str, Any] = {"source": describe_recipe(source), "pivot": describe_recipe(pivot)}
-    about["corpora"] = [_describe_corpus(corpus) for corpus in corpora]
-    return about
-
-
-def _describe_corpus(corpus: Parallel) -> dict[str, Any]:
-    """Return the names of a parallel text's two sides, without their folders, and its size."""
-    names = {side: os.path.basename(getattr(corpus, side).name) for side in ("source", "pivot")}
-    return {**names, "segments": len(corpus)}
+    sides = ("source", "pivot")
+    return {
+        "source": describe_recipe(source),
+        "pivot": describe_recipe(pivot),
+        "corpora": [
+            {side: os.path.basename(getattr(corpus, side).name) for side in sides}
+            | {"segments": len(corpus)}
+            for corpus in corpora
+        ],
+    }

@@ -14,8 +14,8 @@ from karat.realize.report.drawings import (
     orders_figure,
     unpruned_figure,
 )
-from karat.realize.report.tables import as_rows, explanation_answer, is_alternative, number
-from karat.report.model import Column, Document, Figure, Row, Table, format_count
+from karat.realize.report.tables import explanation_answer, is_alternative
+from karat.report.model import Column, Document, Figure, Table, format_count, number, people_column
 
 if TYPE_CHECKING:
     from karat.realize import explanation
@@ -53,18 +53,16 @@ _ASSIGNMENTS = (
 )
 _ASSIGNED = (_RANK, *_NODES[1:], Column("differs", "Differs"))
 _TREELETS = (
-    Column("head", "Head"),
     number("states", "States"),
     number("arcs", "Arcs"),
     number("paths", "Orders", 0),
-    Column("pruned", "Pruned"),
+    Column("pruned", "Pruned", value=lambda treelet: "yes" if treelet.pruned else "no"),
 )
 _ARCS = (
     number("head", "Head"),
     number("start", "From"),
     number("end", "To"),
     number("node", "Node"),
-    Column("word", "Word"),
     number("score", "Score"),
 )
 _PATHS = (
@@ -101,7 +99,7 @@ _OTHER = (Column("heading", "Order", readers="people"), Column("rank", "Rank", r
 _LESS = number("less", "Than the best", 2, signed=True, help="Sum minus the best's.")
 
 _FORMS = (
-    Column("heading", "Word", readers="people"),
+    people_column("heading", "Word", lambda form: f"{form.place}. {form.lemma}"),
     Column("place", "Place", readers="programs"),
     Column("lemma", "Lemma", readers="programs"),
     Column("form", "Form"),
@@ -115,10 +113,10 @@ _FORMS = (
     number("after", "After", 2, help="What the word after adds."),
 )
 _FILLINGS = (
-    Column("heading", "Slot", readers="people"),
+    people_column("heading", "Slot", lambda filling: f"{filling.word}: {filling.slot}"),
     Column("word", "Of", readers="programs"),
     Column("slot", "Slot", readers="programs"),
-    Column("said", "Filling", readers="people"),
+    people_column("said", "Filling", lambda filling: filling.filling or NOTHING),
     Column("filling", "Filling", readers="programs", help="Empty if the slot is."),
     number("probability", "P", 3, help="By the classifier of the slot, before ordering."),
     Column("chosen", "Chosen", help="In the sentence."),
@@ -139,10 +137,10 @@ _GUESSED = {
 """Kind of input -> which labels of the ordering model were given."""
 
 
-def explain_document(explained: explanation.RealizedTree, command: str) -> Document:
+def explain_document(explained: explanation.RealizedTree) -> Document:
     """Return the sentences, then how each realiser came to its own."""
-    rows = as_rows(explained.rows)
-    blocks: Blocks = [Table("results", "Sentences", _RESULTS, rows, notes=explained.notes)]
+    notes = explained.notes
+    blocks: Blocks = [Table("results", "Sentences", _RESULTS, explained.rows, notes=notes)]
     if explained.supertags is not None:
         blocks += _supertags(explained.supertags)
     if explained.ordering is not None:
@@ -159,19 +157,12 @@ def explain_document(explained: explanation.RealizedTree, command: str) -> Docum
         f"Tree {explained.number} of {PurePath(explained.name).name}",
         explanation_answer(explained),
     )
-    return Document(title, (*figures, *tables), command, {}, answer=answer)
+    return Document(title, (*figures, *tables), notes=(), answer=answer)
 
 
 def _completion(completion: CompletionExplained) -> Blocks:
     """Return what was put into slots, and the sentence with what else was possible."""
-    rows: list[Row] = [
-        {
-            **filling._asdict(),
-            "heading": f"{filling.word}: {filling.slot}",
-            "said": filling.filling or NOTHING,
-        }
-        for filling in completion.fillings
-    ]
+    rows = completion.fillings
     notes = [
         "Slots that almost certainly stay empty are not shown.",
         "Sum = log P + LM + Classes + Bonus, as differences from the filling with the highest sum, "
@@ -187,15 +178,12 @@ def _completion(completion: CompletionExplained) -> Blocks:
 
 def _inflection(forms: Sequence[WordForm]) -> Blocks:
     """Return the forms that each word might have, and the sentence with the other ones."""
-    rows: list[Row] = [
-        {**form._asdict(), "heading": f"{form.place}. {form.lemma}"} for form in forms
-    ]
     alternatives_of_word: dict[int, list[tuple[str, float]]] = {}
     for form in forms:
         alternatives = alternatives_of_word.setdefault(form.place, [])
         alternatives += [(form.form, form.probability)] if is_alternative(form) else []
     note = "The first form of each word is chosen."
-    table = Table("forms", "Forms", _FORMS, rows, group="heading", notes=(note,))
+    table = Table("forms", "Forms", _FORMS, forms, group="heading", notes=(note,))
     if not any(alternatives_of_word.values()):
         return [table]
     words = [
@@ -218,31 +206,36 @@ def _supertags(explained: explanation.SupertagsExplained) -> Blocks:
     )
     chosen = f"Log probability of the supertags: {explained.assignments[0].score:.2f}."
     nodes = _outline_rows(row for row in explained.assigned if row.rank == 1)
-    treelets: list[Row] = [
-        {**row._asdict(), "head": words[row.head], "pruned": "yes" if row.pruned else "no"}
-        for row in lattice.treelets
-    ]
-    arcs: list[Row] = [{**arc._asdict(), "word": words[arc.node]} for arc in lattice.arcs]
-    best = as_rows(explained.assignments)
+    head = Column("head", "Head", value=lambda treelet: words[treelet.head])
+    word = Column("word", "Word", value=lambda arc: words[arc.node])
+    best = explained.assignments
     unpruned = [] if explained.unpruned is None else [unpruned_figure(explained.unpruned)]
     return [
         Table("nodes", "Tree Chooser: supertags", _NODES, nodes, notes=(chosen,)),
         Table("assignments", "Tree Chooser: the best assignments", _ASSIGNMENTS, best),
+        Table("assigned", "Assignments", _ASSIGNED, explained.assigned, readers="programs"),
         Table(
-            "assigned", "Assignments", _ASSIGNED, as_rows(explained.assigned), readers="programs"
+            "treelets", "Unraveler: treelets", (head, *_TREELETS), lattice.treelets, notes=(size,)
         ),
-        Table("treelets", "Unraveler: treelets", _TREELETS, treelets, notes=(size,)),
-        Table("arcs", "Unraveler: arcs", _ARCS, arcs, readers="programs"),
+        Table(
+            "arcs",
+            "Unraveler: arcs",
+            (*_ARCS[:-1], word, _ARCS[-1]),
+            lattice.arcs,
+            readers="programs",
+        ),
         lattice_figure(lattice, explained.best.nodes),
         *unpruned,
-        Table("paths", "LP Chooser: the best paths", _PATHS, as_rows(explained.paths)),
+        Table("paths", "LP Chooser: the best paths", _PATHS, explained.paths),
     ]
 
 
-def _outline_rows(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel]) -> list[Row]:
+def _outline_rows(
+    nodes: Iterable[explanation.NodeSupertag | explanation.NodeLabel],
+) -> list[dict[str, object]]:
     """Return nodes as rows, with a dot before the word for each step down; mothers come first."""
     depth: dict[int | None, int] = {None: -1}
-    rows: list[Row] = []
+    rows: list[dict[str, object]] = []
     for row in nodes:
         depth[row.node] = depth[row.mother] + 1
         rows.append({**row._asdict(), "outline": "· " * depth[row.node] + row.word})
@@ -251,7 +244,7 @@ def _outline_rows(nodes: Iterable[explanation.NodeSupertag | explanation.NodeLab
 
 def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs: str) -> Blocks:
     """Return the model's labels, its best orders, and the features' say in every treelet."""
-    best = as_rows(explained.treelets[0])
+    best = explained.treelets[0]
     parts = (_ITEMS, *(_GROUPS if best else ()), _SUM)  # one word has no treelet
     notes = (_GUESSED[inputs],)
     blocks: Blocks = [
@@ -262,11 +255,11 @@ def _ordering(tree: InputTrees, explained: explanation.OrderingExplained, inputs
             _outline_rows(explained.labels),
             notes=notes,
         ),
-        Table("orders", "Ordering model: the best orders", _ORDERS, as_rows(explained.orders)),
+        Table("orders", "Ordering model: the best orders", _ORDERS, explained.orders),
         orders_figure(tree, explained.best),
         Table("ordered", "Ordering model: what features add", parts, best),
     ]
-    rows: list[Row] = []
+    rows = []
     for rank, changed in explained.changed():
         heading = f"Order {rank}: {format_count(len(changed), 'treelet')} other than in the best"
         for treelet, less in changed:

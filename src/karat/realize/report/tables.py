@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from karat.realize.report.drawings import tree_figure
 from karat.report.charts.models import ChartInterval, intervals_figure
@@ -13,10 +12,11 @@ from karat.report.model import (
     Column,
     Document,
     Figure,
-    Row,
     Table,
     format_count,
     join_names,
+    number,
+    people_column,
     sentence_case,
 )
 from karat.stats.significance import BETTER
@@ -170,9 +170,6 @@ def _describe_inserted(generated: RealizedSentences) -> str:
     return f"; {' and '.join(classes)} inserted ({format_count(generated.inserted, 'token')})"
 
 
-number = partial(Column, align="right")
-"""A column of numbers."""
-
 _COUNT = number("sentences", "Sentences")
 _TRAINED = (
     Column("output", "File"),
@@ -189,7 +186,7 @@ _SENTENCES = (
 )
 _EVALUATED = (
     Column("model", "Model"),
-    Column("heading", "Input", readers="people"),
+    people_column("heading", "Input", lambda row: f"from {name_inputs(row.inputs)}"),
     Column("inputs", "Input", readers="programs"),
     number("simple", "Simple", 3, detail=True, help="1 - insertions, deletions and others / words"),
     number("generation", "Gen.", 3, help="Generation accuracy."),
@@ -201,7 +198,7 @@ _EVALUATED = (
     number("speed", "Sent./s", 0, detail=True, help="Sentences a second of processor time."),
 )
 _SLOTS = (
-    Column("heading", "Taken out", readers="people"),
+    people_column("heading", "Taken out", lambda row: f"{row['complete']} ({row['inputs']})"),
     Column("inputs", "Input", readers="programs"),
     Column("complete", "Taken out", readers="programs"),
     Column("slot", "Slot", readers="programs"),
@@ -216,8 +213,8 @@ _PAPER = _EVALUATED[:1] + _EVALUATED[3:7]
 _SEEN = (_COUNT, number("seen", "Seen in training"), number("share", "Share", 3))
 _LEADS = (
     Column("inputs", "Input"),
-    Column("first", "Highest BLEU"),
-    Column("second", "Second"),
+    Column("first", "Highest BLEU", value=lambda lead: lead.first.model),
+    Column("second", "Second", value=lambda lead: lead.second.model),
     Column("verdict", "Verdict"),
 )
 _SUPERTAGS = (
@@ -230,64 +227,41 @@ _SUPERTAGS = (
 )
 
 
-def as_rows(records: Iterable[Any]) -> list[Row]:
-    """Return NamedTuples as rows of a table."""
-    return [record._asdict() for record in records]
-
-
-def training_document(training: RealizerTraining, command: str) -> Document:
+def training_document(training: RealizerTraining) -> Document:
     """Return the model that was trained, in a row."""
     title = f"Trained on {training.name}"
-    return Document(title, (Table("rows", title, _TRAINED, as_rows(training.rows)),), command, {})
+    return Document(title, (Table("rows", title, _TRAINED, training.rows),), notes=())
 
 
-def sentences_document(generated: RealizedSentences, command: str) -> Document:
+def sentences_document(generated: RealizedSentences) -> Document:
     """Return all sentences of all trees."""
-    title = f"Sentences for {generated.name}"
-    table = Table(
-        "rows", title, _SENTENCES, as_rows(generated.rows), notes=generated.notes, open=True
-    )
-    return Document(title, (table,), command, {}, answer=sentences_answer(generated))
+    title, rows = f"Sentences for {generated.name}", generated.rows
+    table = Table("rows", title, _SENTENCES, rows, notes=generated.notes, open=True)
+    return Document(title, (table,), notes=(), answer=sentences_answer(generated))
 
 
-def evaluation_document(evaluation: RealizerEvaluation, command: str) -> Document:
+def evaluation_document(evaluation: RealizerEvaluation) -> Document:
     """Return realisers side by side, and the paper's table beside them."""
     from karat.realize.evaluation import MAX_TRAINING_SHARE, PAPER
 
     names = [column.key for column in _PAPER]
-    paper: list[Row] = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
+    paper = [dict(zip(names, (name, *values), strict=True)) for name, values in PAPER]
     title = f"{evaluation.name}: {format_count(evaluation.training.sentences, 'tree')}"
     title += ", training data" if evaluation.training.share >= MAX_TRAINING_SHARE else ""
-    rows: list[Row] = [
-        {**row._asdict(), "heading": f"from {name_inputs(row.inputs)}"} for row in evaluation.rows
-    ]
-    columns: tuple[Column, ...] = _EVALUATED
-    if any(row["forms"] is not None for row in rows):
+    rows: Sequence[RealizerScores] = evaluation.rows
+    columns: Sequence[Column] = _EVALUATED
+    if any(row.forms is not None for row in rows):
         columns = (*_EVALUATED[:3], _FORMS, *_EVALUATED[3:])
     blocks: tuple[Table, ...] = (
         Table("rows", title, columns, rows, group="heading", notes=evaluation.notes, open=True),
         Table("paper", "The paper's Table 1: 100 sentences of newspaper text", _PAPER, paper),
-        Table("leads", "The first two by BLEU", _LEADS, _leads(evaluation), readers="programs"),
-        Table(
-            "training",
-            "Seen in training",
-            _SEEN,
-            as_rows([evaluation.training]),
-            readers="programs",
-        ),
+        Table("leads", "The first two by BLEU", _LEADS, evaluation.leads, readers="programs"),
+        Table("training", "Seen in training", _SEEN, [evaluation.training], readers="programs"),
     )
     if evaluation.slots:
         blocks = (*blocks[:1], _slots_table(evaluation), *blocks[1:])
     answer, chart = evaluation_answer(evaluation), _bleu_figure(evaluation)
-    return Document("Realisers", (chart, *blocks), command, evaluation.signatures, answer=answer)
-
-
-def _leads(evaluation: RealizerEvaluation) -> list[Row]:
-    """Return the first two realizers of each kind of input, by name."""
-    return [
-        {**lead._asdict(), "first": lead.first.model, "second": lead.second.model}
-        for lead in evaluation.leads
-    ]
+    return Document("Realisers", (chart, *blocks), notes=(), answer=answer)
 
 
 def _bleu_figure(evaluation: RealizerEvaluation) -> Figure:
@@ -310,14 +284,7 @@ def _slots_table(evaluation: RealizerEvaluation) -> Table:
     """Return precision, recall and F of every class of words that were inserted."""
     from karat.realize.evaluation import CLASS_NAMES
 
-    rows: list[Row] = [
-        {
-            **slot_row._asdict(),
-            "class": CLASS_NAMES[slot_row.slot],
-            "heading": f"{slot_row.complete} ({slot_row.inputs})",
-        }
-        for slot_row in evaluation.slots
-    ]
+    rows = [{**row._asdict(), "class": CLASS_NAMES[row.slot]} for row in evaluation.slots]
     notes = (
         "A word is right if the file has it in the same slot of the same content word.",
         "Input `all` is words, tags, relations and FEATS; heads keep Definite of their articles "
@@ -328,9 +295,8 @@ def _slots_table(evaluation: RealizerEvaluation) -> Table:
     return Table("slots", "Words inserted", _SLOTS, rows, group="heading", notes=notes)
 
 
-def supertags_document(supertags: SupertagList, command: str) -> Document:
+def supertags_document(supertags: SupertagList) -> Document:
     """Return supertags by frequency, some of them drawn."""
-    table = Table("rows", "Supertags", _SUPERTAGS, as_rows(supertags.rows), notes=supertags.notes)
-    return Document(
-        f"Grammar of {supertags.name}", (table, tree_figure(supertags.drawn)), command, {}
-    )
+    table = Table("rows", "Supertags", _SUPERTAGS, supertags.rows, notes=supertags.notes)
+    blocks = (table, tree_figure(supertags.drawn))
+    return Document(f"Grammar of {supertags.name}", blocks, notes=())

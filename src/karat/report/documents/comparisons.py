@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from karat.comparison import TESTS, CompareRow, Comparison, Example
@@ -18,11 +19,10 @@ from karat.report.charts.models import (
     forest_span,
 )
 from karat.report.documents import scores
+from karat.report.documents.scores import METRIC, SEGMENT_ID, SYSTEM, metric_digits, row_digits
 from karat.report.model import (
     Block,
-    Cell,
     Column,
-    Decimals,
     Document,
     ExampleCase,
     Examples,
@@ -30,6 +30,7 @@ from karat.report.model import (
     Gallery,
     Table,
     TextPassage,
+    cell_text,
     columns,
     format_count,
     format_interval,
@@ -37,11 +38,17 @@ from karat.report.model import (
     join_names,
     metric_label,
     number,
-    number_text,
+    people_column,
     score_digits,
 )
 from karat.scoring import ScoreRow, WideScores
-from karat.stats.significance import BETTER, MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, WORSE
+from karat.stats.significance import (
+    BETTER,
+    MIN_DECIDING_UNITS,
+    SIGNIFICANCE_LEVEL,
+    UNDECIDED,
+    WORSE,
+)
 
 MAX_SENTENCES = 4
 """Systems with a sentence each; more are counted."""
@@ -70,68 +77,66 @@ class SystemVerdicts(NamedTuple):
 def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     """Return a sentence per system, or counts of systems if there are many."""
     if has_too_few_units(comparison):
-        return (_too_few(comparison),)
-    systems, base = verdicts_by_system(comparison), comparison.baseline
+        units = _most_units(comparison) or 0
+        count = format_count(units, _unit(comparison))
+        if units < (comparison.buckets or comparison.segments or 0):
+            count += " with a score"
+        needed = f"at least {MIN_DECIDING_UNITS} are needed"
+        verb = "is" if units == 1 else "are"
+        return (f"{count} {verb} too few to tell systems apart: {needed}.",)
+    base, systems = comparison.baseline, []
+    for system in dict.fromkeys(row.system for row in comparison.rows):
+        rows = [row for row in comparison.rows if row.system == system and row.verdict]
+        kinds = (
+            [row for row in rows if row.verdict == kind] for kind in (BETTER, WORSE, UNDECIDED)
+        )
+        systems += [SystemVerdicts(system, *kinds)] if rows else []
     if len(systems) > MAX_SENTENCES:
-        sentences = _count_sentences(systems, base)
+        sentences = list(_count_sentences(systems, base))
     else:
         sentences = [_system_sentence(verdicts, base) for verdicts in systems]
-    return (*sentences, *_many_tests_warning(comparison))
-
-
-def _many_tests_warning(comparison: Comparison) -> Iterator[str]:
-    """Warn where something is decided by one of many tests."""
     if _needs_warning(comparison):
-        yield (
+        sentences.append(
             f"These are {_number_of_tests(comparison)} tests, not corrected for their number: "
             f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
             "still shows a difference."
         )
+    return tuple(sentences)
 
 
 def comparison_basis(comparison: Comparison) -> str:
     """Return the basis of the answer: segments, references, the rule and the test."""
     parts = []
     if comparison.segments is not None:
-        in_buckets = (
-            f" in {format_count(comparison.buckets, 'bucket')}" if comparison.buckets else ""
-        )
-        parts.append(
-            format_count(comparison.segments, "segment") + in_buckets + _units_clause(comparison)
-        )
+        size = format_count(comparison.segments, "segment")
+        if comparison.buckets:
+            size += f" in {format_count(comparison.buckets, 'bucket')}"
+        units = [row.units for row in comparison.rows if row.units is not None]
+        if units and min(units) != (comparison.buckets or comparison.segments):
+            at_least = "" if len({*units}) == 1 else "at least "
+            size += f" ({at_least}{min(units):,} of them with scores of both systems)"
+        parts.append(size)
     if comparison.references:
         parts.append(format_count(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
     if has_too_few_units(comparison):
         return f"{size}Fewer than {MIN_DECIDING_UNITS} {_unit(comparison)}s decide nothing."
-    rule = _rule(comparison) if _needs_warning(comparison) else decision_rule(comparison)
+    rule = decision_rule(comparison, with_tests=not _needs_warning(comparison))
     return f"{size}Decided where the {rule}."
 
 
-def _units_clause(comparison: Comparison) -> str:
-    """Return how many segments or buckets are scored, if some are not."""
-    units = [row.units for row in comparison.rows if row.units is not None]
-    if not units or min(units) == (comparison.buckets or comparison.segments):
-        return ""
-    at_least = "" if len({*units}) == 1 else "at least "
-    return f" ({at_least}{min(units):,} of them with scores of both systems)"
-
-
-def decision_rule(comparison: Comparison) -> str:
-    """Return the rule behind verdicts, and how many tests there are."""
-    tests = _number_of_tests(comparison)
+def decision_rule(comparison: Comparison, *, with_tests: bool = True) -> str:
+    """Return the rule behind verdicts and, if wanted, how many tests there are."""
+    tests = _number_of_tests(comparison) if with_tests else 0
     corrected = f"; the {tests} tests are not corrected for their number" if tests > 1 else ""
-    return f"{_rule(comparison)}{corrected}"
-
-
-def _rule(comparison: Comparison) -> str:
     return (
         f"95% interval of the difference excludes zero and p < {SIGNIFICANCE_LEVEL}: "
-        f"{TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}"
+        f"{TESTS[comparison.test]}, {format_count(comparison.trials, 'trial')}{corrected}"
     )
 
 
 def _needs_warning(comparison: Comparison) -> bool:
+    """Return whether something is decided by one of many tests."""
     is_decided = any(row.verdict in (BETTER, WORSE) for row in comparison.rows)
     return is_decided and _number_of_tests(comparison) > MAX_UNWARNED_TESTS
 
@@ -154,75 +159,44 @@ def _unit(comparison: Comparison) -> str:
     return "bucket" if comparison.buckets else "segment"
 
 
-def _too_few(comparison: Comparison) -> str:
-    units = _most_units(comparison) or 0
-    verb = "is" if units == 1 else "are"
-    count = format_count(units, _unit(comparison))
-    if units < (comparison.buckets or comparison.segments or 0):
-        count += " with a score"
-    return (
-        f"{count} {verb} too few to tell systems apart: at least {MIN_DECIDING_UNITS} are needed."
-    )
-
-
-def verdicts_by_system(comparison: Comparison) -> list[SystemVerdicts]:
-    """Return the rows of every system but the baseline, best first by the first metric."""
-    names = dict.fromkeys(row.system for row in comparison.rows)
-    by_system = []
-    for name in names:
-        rows = [row for row in comparison.rows if row.system == name and row.verdict]
-        kinds = ("better", "worse", "undecided")
-        rows_by_kind = ([row for row in rows if row.verdict == kind] for kind in kinds)
-        by_system += [SystemVerdicts(name, *rows_by_kind)] if rows else []
-    return by_system
-
-
 def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:
-    system = verdicts.system
-    if verdicts.kind == "undecided":
-        metrics = _list_metrics(verdicts.undecided)
-        if len(verdicts.undecided) == 1:
-            change = _change_text(verdicts.undecided[0])
-            return f"{metrics} does not tell {system} and {base} apart: {change}."
+    system, undecided, kind = verdicts.system, verdicts.undecided, verdicts.kind
+    if kind == "undecided":
+        metrics = _list_metrics(undecided)
+        if len(undecided) == 1:
+            return f"{metrics} does not tell {system} and {base} apart: {_change(undecided[0])}."
         return f"No metric tells {system} and {base} apart ({metrics})."
-    undecided_clause = _undecided_clause(
-        verdicts.undecided, f"{system} and {base}" if verdicts.kind == "mixed" else "them"
-    )
-    if verdicts.kind == "mixed":
+    but_undecided = ""
+    if undecided:
+        verb = "does" if len(undecided) == 1 else "do"
+        compared = f"{system} and {base}" if kind == "mixed" else "them"
+        but_undecided = f"; {_list_metrics(undecided)} {verb} not tell {compared} apart"
+    if kind == "mixed":
         better, worse = _list_differences(verdicts.better), _list_differences(verdicts.worse)
-        return (
-            f"{system} is better than {base} by {better}, but worse by {worse}{undecided_clause}."
-        )
-    decided_rows = verdicts.better or verdicts.worse
-    verb = "beats" if verdicts.better else "is worse than"
-    if verdicts.undecided or len(decided_rows) == 1:
-        return f"{system} {verb} {base} by {_list_differences(decided_rows)}{undecided_clause}."
-    all_metrics = "both metrics" if len(decided_rows) == 2 else f"all {len(decided_rows)} metrics"
-    if len(decided_rows) <= MAX_LISTED_DIFFERENCES:
-        return f"{system} {verb} {base} by {all_metrics}: {_list_differences(decided_rows)}."
-    first = f"{metric_label(decided_rows[0].metric)} {_change_text(decided_rows[0])}"
-    return f"{system} {verb} {base} by {all_metrics}, for example {first}."
-
-
-def _undecided_clause(undecided: Sequence[CompareRow], compared: str) -> str:
-    if not undecided:
-        return ""
-    verb = "does" if len(undecided) == 1 else "do"
-    return f"; {_list_metrics(undecided)} {verb} not tell {compared} apart"
+        return f"{system} is better than {base} by {better}, but worse by {worse}{but_undecided}."
+    rows = verdicts.better or verdicts.worse
+    conclusion = f"{system} {'beats' if verdicts.better else 'is worse than'} {base} by"
+    if undecided or len(rows) == 1:
+        return f"{conclusion} {_list_differences(rows)}{but_undecided}."
+    all_metrics = "both metrics" if len(rows) == 2 else f"all {len(rows)} metrics"
+    if len(rows) <= MAX_LISTED_DIFFERENCES:
+        return f"{conclusion} {all_metrics}: {_list_differences(rows)}."
+    example = f"{metric_label(rows[0].metric)} {_change(rows[0])}"
+    return f"{conclusion} {all_metrics}, for example {example}."
 
 
 def _list_differences(rows: Sequence[CompareRow]) -> str:
     """The differences with their intervals, or the metrics alone where they are many."""
     if len(rows) > MAX_LISTED_DIFFERENCES:
         return _list_metrics(rows)
-    return join_names([f"{metric_label(row.metric)} {_change_text(row)}" for row in rows])
+    return join_names([f"{metric_label(row.metric)} {_change(row)}" for row in rows])
 
 
 def _list_metrics(rows: Sequence[CompareRow]) -> str:
     return join_names([metric_label(row.metric) for row in rows])
 
 
-def _change_text(row: CompareRow) -> str:
+def _change(row: CompareRow) -> str:
     digits = score_digits(row.metric)
     if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "no difference"
@@ -230,92 +204,74 @@ def _change_text(row: CompareRow) -> str:
     return f"{format_signed(row.delta, digits)} {interval}"
 
 
-def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> list[str]:
+def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[str]:
     several_metrics = sum(map(len, systems[0][1:])) > 1
-    sentences = []
     for kind in ("better", "worse", "mixed", "undecided"):
         names = [verdicts.system for verdicts in systems if verdicts.kind == kind]
-        if names:
-            words = _kind_words(kind, base, len(names) == 1, several_metrics)
-            sentences.append(
-                f"{len(names)} of {len(systems)} systems {words}: {join_names(names)}."
-            )
-    return sentences
+        if not names:
+            continue
+        verb, beat = ("is", "beats") if len(names) == 1 else ("are", "beat")
+        phrases = {
+            "better": f"{beat} {base}",
+            "worse": f"{verb} worse than {base}",
+            "mixed": f"{verb} better than {base} by one metric and worse by another",
+            "undecided": f"cannot be told from {base}",
+        }
+        if several_metrics:
+            phrases["better"] += f" by at least one metric and {verb} worse by none"
+            phrases["worse"] += " by at least one metric and better by none"
+        yield f"{len(names)} of {len(systems)} systems {phrases[kind]}: {join_names(names)}."
 
 
-def _kind_words(kind: str, base: str, single: bool, several_metrics: bool) -> str:
-    verb = "is" if single else "are"
-    if kind == "better":
-        by = f" by at least one metric and {verb} worse by none" if several_metrics else ""
-        return f"{'beats' if single else 'beat'} {base}{by}"
-    if kind == "worse":
-        by = " by at least one metric and better by none" if several_metrics else ""
-        return f"{verb} worse than {base}{by}"
-    if kind == "mixed":
-        return f"{verb} better than {base} by one metric and worse by another"
-    return f"cannot be told from {base}"
+def _interval_text(row: CompareRow) -> str | None:
+    if row.delta_low is None or row.delta_high is None:
+        return None
+    return format_interval(row.delta_low, row.delta_high, row_digits(row))
 
 
 _COLUMNS = (
-    *(scores.METRIC, scores.SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
-    number("delta", "Delta", help="Score minus the baseline's.", signed=True),
-    number("change", "95% interval", help="Interval of the difference.", readers="people"),
+    *(METRIC, SYSTEM, scores.SCORE, scores.LOW, scores.HIGH),
+    number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True),
+    people_column(
+        "change", "95% interval", _interval_text, align="right", help="Interval of the difference."
+    ),
     *columns("programs", delta_low="Delta low", delta_high="Delta high"),
     number("p", "p", 4, "p of the difference, by the paired test below."),
     number(
         "better",
         "P(better)",
-        help="Share of bootstrap resamples in which the system beats the baseline.",
+        3,
+        "Share of bootstrap resamples in which the system beats the baseline.",
     ),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *columns("programs", verdict="Verdict", units="Units"),
 )
-_TEXTS = "The first reference, the baseline's and the system's text."
-_DIFFERENCES = (
-    Column("system", "System", help="The system compared with the baseline."),
-    scores.SEGMENT_ID,
-    number("baseline_score", "Baseline", help="The baseline's score there."),
-    number("system_score", "Score", help="The system's score there."),
-    number("delta", "Delta", help="System minus baseline.", signed=True),
-    Column("text", "Text", help=_TEXTS, wrap=True, readers="people"),
-    *columns("programs", reference="Reference", baseline_text="Baseline's text"),
-    *columns("programs", system_text="System's text"),
-)
 
 
-def comparison_document(comparison: Comparison, command: str) -> Document:
+def comparison_document(comparison: Comparison) -> Document:
     """Return the answer, the differences as a picture, examples, and the tables."""
     metrics = list(dict.fromkeys(row.metric for row in comparison.rows))
-    corpus, baseline = comparison.signatures, comparison.baseline
-    best = scores.best_cells([(row.metric, row.score.value) for row in comparison.rows])
-    title = f"Comparison with {baseline}"
-    cells = tuple(map(_comparison_cells, comparison.rows))
-    table = Table("rows", title, _COLUMNS, cells, group="metric", emphasis=best)
-    table = scores.with_skipped(table, comparison.skipped)
+    corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
+    # There is no room for skipped rows: they are for programs, and a note has the numbers.
+    skipped = scores.skipped_columns(comparison.skipped, readers="programs")
+    best = scores.best_cells(comparison.rows)
+    all_columns = (*_COLUMNS, *skipped)
+    table = Table("rows", title, all_columns, comparison.rows, group="metric", emphasis=best)
     blocks: list[Block] = [_forests(comparison, metrics)]
-    blocks += _examples(comparison, metrics) if comparison.examples else []
+    blocks += [_examples(comparison, metrics)] if comparison.examples else []
     blocks += [*_segment_galleries(comparison, metrics), table]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
-    signatures = {**corpus, **segments, **corpus}
-    answer_and_basis = comparison_answer(comparison), comparison_basis(comparison)
     document = Document(
-        title, tuple(blocks), command, signatures, comparison.notes, {}, *answer_and_basis
+        title,
+        blocks,
+        signatures={**corpus, **segments, **corpus},
+        notes=comparison.notes,
+        answer=comparison_answer(comparison),
+        basis=comparison_basis(comparison),
     )
     return scores.note_signature_form(document, comparison.form)
-
-
-def _comparison_cells(row: CompareRow) -> dict[str, Cell]:
-    better = None if row.better is None else Decimals(row.better, 3)
-    delta = scores.score_cell(row.metric, row.delta)
-    change = None
-    if row.delta_low is not None and row.delta_high is not None:
-        change = format_interval(
-            row.delta_low, row.delta_high, 2 if row.metric.full_scale > 10 else 4
-        )
-    formatted: dict[str, Cell] = {"delta": delta, "better": better, "change": change}
-    return {**row._asdict(), **scores.score_cells(row), **formatted}
 
 
 # ----------------------------------------------------------------------------------- pictures
@@ -324,48 +280,37 @@ def _comparison_cells(row: CompareRow) -> dict[str, Cell]:
 def _forests(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Figure:
     """Differences from the baseline: a panel for each metric, or one for all of a single system.
 
-    Metrics on one scale share an axis.
+    Metrics on one scale share an axis. Differences are in shares of the metrics' scales; metrics
+    of outside scores have panels of their own.
     """
-    title = f"Differences from {comparison.baseline}"
-    if len({row.system for row in comparison.rows}) == 2:
-        panels = list(_single_system_panels(comparison, metrics))
-    else:
-        panels = list(_panels_by_metric(comparison, metrics))
-    figures = tuple(Figure(panel.title, panel) for panel in panels)
-    caption = "Dots: differences; lines: 95% intervals. Right of the dashed line is better."
-    if len(figures) == 1:
-        return replace(figures[0], title=title, caption=caption)
-    return Gallery(title, figures, caption)
-
-
-def _single_system_panels(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
-    """One panel of all metrics in shares of their scales; outside scores have their own."""
     base = comparison.baseline
-    rows = [row for row in comparison.rows if row.delta is not None]
-    shared = [
-        _forest_change(row, _label_with_arrow(row.metric)) for row in rows if row.metric.reads_texts
-    ]
-    if shared:
-        yield Forest(f"{rows[0].system} and {base}", base, shared)
-    for row in rows:
-        if not row.metric.reads_texts:
-            yield Forest(_label_with_arrow(row.metric), base, [_forest_change(row, row.system)])
-
-
-def _panels_by_metric(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Forest]:
-    rows = _rows_by_first_metric(comparison, metrics[0])
-    panels = {
-        m: [
-            _forest_change(row, row.system)
+    rows = [row for row in _rows_by_first_metric(comparison, metrics[0]) if row.delta is not None]
+    panels = []
+    if len({row.system for row in comparison.rows}) == 2:
+        rows = [row for row in comparison.rows if row.delta is not None]
+        shared = [row for row in rows if row.metric.reads_texts]
+        if shared:
+            changes = [_forest_change(row, _label_with_arrow(row.metric)) for row in shared]
+            panels.append(Forest(f"{rows[0].system} and {base}", base, changes))
+        panels += [
+            Forest(_label_with_arrow(row.metric), base, [_forest_change(row, row.system)])
             for row in rows
-            if row.metric == m and row.delta is not None
+            if not row.metric.reads_texts
         ]
-        for m in metrics
-    }
-    shared = forest_span([change for m in metrics if m.reads_texts for change in panels[m]])
-    for m in metrics:
-        span = shared if m.reads_texts else None
-        yield Forest(_label_with_arrow(m), comparison.baseline, panels[m], span)
+    else:
+        by_metric = {
+            m: [_forest_change(row, row.system) for row in rows if row.metric == m] for m in metrics
+        }
+        span = forest_span([x for m in metrics if m.reads_texts for x in by_metric[m]])
+        panels += [
+            Forest(_label_with_arrow(m), base, changes, span if m.reads_texts else None)
+            for m, changes in by_metric.items()
+        ]
+    title = f"Differences from {base}"
+    caption = "Dots: differences; lines: 95% intervals. Right of the dashed line is better."
+    if len(panels) == 1:
+        return Figure(title, panels[0], caption)
+    return Gallery(title, tuple(Figure(panel.title, panel) for panel in panels), caption)
 
 
 def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[CompareRow]:
@@ -375,17 +320,12 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
 
 def _forest_change(row: CompareRow, label: str) -> ForestChange:
     """A difference as a share of the metric's scale, so that better is to the right."""
-    m = row.metric
-    scale = m.sign / m.full_scale
-    missing = float("nan")
-    value, left_end, right_end = (
-        missing if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
+    scale = row.metric.sign / row.metric.full_scale
+    value, *ends = (
+        float("nan") if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
     )
-    text = format_signed(row.delta or 0.0, score_digits(m))
-    text_and_verdict = text, row.verdict or "undecided"
-    return ForestChange(
-        label, value, min(left_end, right_end), max(left_end, right_end), *text_and_verdict
-    )
+    text = format_signed(row.delta or 0.0, score_digits(row.metric))
+    return ForestChange(label, value, min(ends), max(ends), text, row.verdict or "undecided")
 
 
 def _label_with_arrow(metric: Metric) -> str:
@@ -394,178 +334,167 @@ def _label_with_arrow(metric: Metric) -> str:
 
 
 def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
-    """Segments won and lost by each metric; how segments differ by the first metric."""
+    """Segments won and lost by each metric; how segments differ by the first metric.
+
+    There are none if there are too many segments to keep the scores of all.
+    """
     base, ordered = comparison.baseline, _rows_by_first_metric(comparison, metrics[0])
-    tallies = []
+    tallies, histograms = [], []
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
-        tally_rows = [
-            ForestTally(row.system, row.wins or 0, row.ties or 0, row.losses or 0) for row in rows
-        ]
-        if tally_rows:
-            tallies.append(
-                Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, tally_rows))
-            )
-    if not tallies:  # too many segments to keep the scores of all
+        if rows:
+            items = [ForestTally(r.system, r.wins or 0, r.ties or 0, r.losses or 0) for r in rows]
+            tallies.append(Figure(f"Won and lost by {metric_label(m)}", Tallies("", base, items)))
+    if not tallies:
         return []
+    base_scores = comparison.segment_scores(base, metrics[0])
+    axis = f"difference in {metric_label(metrics[0].of_segments())}"
+    for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
+        gaps = (comparison.segment_scores(system, metrics[0]) - base_scores).tolist()
+        title = f"{system} minus {base}, segment by segment"
+        histograms.append(Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True)))
     return [
         Gallery(f"Segments won and lost against {base}", tuple(tallies)),
-        Gallery("Differences by segment", tuple(_histograms(comparison, metrics[0]))),
+        Gallery("Differences by segment", tuple(histograms)),
     ]
-
-
-def _histograms(comparison: Comparison, metric: Metric) -> Iterator[Figure]:
-    bases = comparison.segment_scores(comparison.baseline, metric)
-    for system in dict.fromkeys(row.system for row in comparison.rows):
-        if system == comparison.baseline:
-            continue
-        gaps = (comparison.segment_scores(system, metric) - bases).tolist()
-        title = f"{system} minus {comparison.baseline}, segment by segment"
-        axis = f"difference in {metric_label(metric.of_segments())}"
-        yield Figure(title, Histogram(title, axis, gaps, marker=0.0, narrow=True))
 
 
 # ----------------------------------------------------------------------------------- examples
 
 
-def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> list[Examples]:
+def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     """The segments that differ most: cards by every metric, a table by the first."""
     baseline, first = comparison.baseline, metrics[0].of_segments()
-    rows = tuple(
-        _example_cells(example, metrics[0], baseline)
-        for example in comparison.examples
-        if example.metric == str(first)
+    rows = [example for example in comparison.examples if example.metric == str(first)]
+    digits = metric_digits(metrics[0])
+    table_columns = (
+        Column("system", "System", help="The system compared with the baseline."),
+        replace(SEGMENT_ID, value=_segment_name),
+        number("baseline_score", "Baseline", digits, "The baseline's score there."),
+        number("system_score", "Score", digits, "The system's score there."),
+        number(
+            "delta",
+            "Delta",
+            digits,
+            "System minus baseline.",
+            signed=True,
+            value=lambda example: example.system_score - example.baseline_score,
+        ),
+        people_column(
+            "text",
+            "Text",
+            lambda example: (
+                f"{example.which}: {example.reference}\n{baseline}: {example.baseline_text}\n"
+                f"{example.system}: {example.system_text}"
+            ),
+            help="The first reference, the baseline's and the system's text.",
+            wrap=True,
+        ),
+        *columns("programs", reference="Reference", baseline_text="Baseline's text"),
+        *columns("programs", system_text="System's text"),
     )
-    name = f"Segments that differ most from {baseline} by {first}"
-    table = Table("segments", name, _DIFFERENCES, rows, group="system")
+    title = f"Segments that differ most from {baseline}"
+    table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")
     by_name = {str(m.of_segments()): m for m in metrics}
-    cases = tuple(
-        _example_case(example, by_name[example.metric], baseline) for example in comparison.examples
-    )
+    cases = []
+    for example in comparison.examples:
+        m = by_name[example.metric]
+        label, digits = metric_label(m), score_digits(m)
+        change = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
+        texts = {baseline: example.baseline_text, example.system: example.system_text}
+        passages = [TextPassage(example.which, example.reference)]
+        for name, text in texts.items():
+            passages.append(TextPassage(name, text, differing_words(text, example.references)))
+        tags = {"system": example.system, "metric": label}
+        segment = f"Segment {_segment_name(example)}"
+        cases.append(ExampleCase(segment, f"{label} {change}", tuple(passages), tags))
     switches = {
         label.lower(): label
         for label in ("System", "Metric")
         if len({case.tags[label.lower()] for case in cases}) > 1
     }
-    title = f"Segments that differ most from {baseline}"
-    return [Examples(title, cases, table, switches)]
+    return Examples(title, tuple(cases), table, switches)
 
 
-def _example_case(example: Example, metric: Metric, baseline: str) -> ExampleCase:
-    label, digits = metric_label(metric), score_digits(metric)
-    scores_text = f"{example.baseline_score:.{digits}f} → {example.system_score:.{digits}f}"
-    number = example.segment + 1 if example.id is None else example.id
-    texts = {baseline: example.baseline_text, example.system: example.system_text}
-    passages = [TextPassage(example.which, example.reference)]
-    for name, text in texts.items():
-        passages.append(TextPassage(name, text, differing_words(text, example.references)))
-    tags = {"system": example.system, "metric": label}
-    return ExampleCase(f"Segment {number}", f"{label} {scores_text}", tuple(passages), tags)
+def _segment_name(example: Example) -> int | str:
+    return example.segment + 1 if example.id is None else example.id
 
 
-def _example_cells(example: Example, metric: Metric, baseline: str) -> dict[str, Cell]:
-    a, b = example.baseline_score, example.system_score
-    texts = f"{example.which}: {example.reference}\n{baseline}: {example.baseline_text}"
-    return {
-        **example._asdict(),
-        "segment": example.segment + 1 if example.id is None else example.id,
-        "baseline_score": scores.score_cell(metric, a),
-        "system_score": scores.score_cell(metric, b),
-        "delta": scores.score_cell(metric, b - a),
-        "text": f"{texts}\n{example.system}: {example.system_text}",
-    }
-
+# --------------------------------------------------------------------------------- wide tables
 
 MARKS = {BETTER: "†", WORSE: "‡"}
 """Marks of systems that are better and worse than the baseline."""
 ARROWS = {1: "↑", -1: "↓"}
 
-_WideRow = ScoreRow | CompareRow
-_WideRows = Mapping[tuple[str, Metric], _WideRow]
+_WideRow = Mapping[Metric, ScoreRow | CompareRow]
+"""A system's rows by metric."""
 
 
-def wide_document(wide: WideScores, command: str) -> Document:
+def wide_document(wide: WideScores) -> Document:
     """Return the scores of systems by metrics, with intervals and marks where there are any.
 
     Programs get numbers in columns of their own, people one text for each number.
     """
     results = wide.results
-    rows: _WideRows = {(row.system, row.metric): row for row in results.rows}
-    systems = list(dict.fromkeys(system for system, _ in rows))
-    metrics = list(dict.fromkeys(m for _, m in rows))
-    intervals, tested = bool(results.resamples), isinstance(results, Comparison)
-    columns = [scores.SYSTEM]
+    rows: dict[str, dict[Metric, ScoreRow | CompareRow]] = {}
+    for row in results.rows:
+        rows.setdefault(row.system, {})[row.metric] = row
+    metrics = list(dict.fromkeys(row.metric for row in results.rows))
+    comparison = results if isinstance(results, Comparison) else None
+    table_columns = [replace(SYSTEM, value=lambda row: next(iter(row.values())).system)]
     for m in metrics:
-        columns += _wide_columns(m, intervals, tested)
-    best = scores.best_cells([(row.metric, row.score.value) for row in results.rows])
-    winners = {results.rows[at][:2] for at, _ in best}
-    stressed = {
-        (i, _people_key(m)) for i, s in enumerate(systems) for m in metrics if (s, m) in winners
-    }
-    cells = tuple(_wide_cells(system, metrics, rows) for system in systems)
-    marked = frozenset(stressed)
-    table = Table("rows", "Scores", tuple(columns), cells, emphasis=marked, open=True)
+        table_columns += _wide_columns(m, bool(results.resamples), comparison is not None)
+    winners = {results.rows[index][:2] for index, _ in scores.best_cells(results.rows)}
+    best = frozenset(
+        (i, f"{m} shown") for i, s in enumerate(rows) for m in metrics if (s, m) in winners
+    )
+    cells = list(rows.values())
+    table = Table("rows", "Scores", table_columns, cells, emphasis=best, open=True)
     notes = replace(results, values={}).notes  # without notes on wins, which are not shown
-    if isinstance(results, Comparison):
-        notes = (*_marks_legend(results), *notes)
-    title = f"Comparison with {results.baseline}" if isinstance(results, Comparison) else "Scores"
-    document = Document(title, (table,), command, results.signatures, notes)
-    if isinstance(results, Comparison):
-        answer, basis = comparison_answer(results), comparison_basis(results)
-        document = replace(document, answer=answer, basis=basis)
+    document = Document("Scores", (table,), "", results.signatures, notes)
+    if comparison:
+        legend = "Bold: the best of each column."
+        if not has_too_few_units(comparison):
+            marks = f"{MARKS[BETTER]} better and {MARKS[WORSE]} worse than {comparison.baseline}"
+            legend = f"{marks} ({decision_rule(comparison)}). {legend}"
+        document = replace(
+            document,
+            title=f"Comparison with {comparison.baseline}",
+            notes=(legend, *notes),
+            answer=comparison_answer(comparison),
+            basis=comparison_basis(comparison),
+        )
     return scores.note_signature_form(document, results.form)
 
 
-def _people_key(m: Metric) -> str:
-    return f"{m} shown"
+def _wide_columns(m: Metric, intervals: bool, tested: bool) -> Iterator[Column]:
+    def text(value: float) -> str:
+        return cell_text(value, Column("", "", metric_digits(m)), str, "")
 
+    def score_text(row: _WideRow) -> str | None:
+        if m not in row:
+            return None
+        return text(row[m].score.value) + MARKS.get(getattr(row[m], "verdict", None) or "", "")
 
-def _wide_columns(m: Metric, intervals: bool, tested: bool) -> list[Column]:
+    def interval_text(row: _WideRow) -> str | None:
+        if m not in row or row[m].low is None or row[m].high is None:
+            return None
+        return f"[{text(row[m].low or 0.0)}, {text(row[m].high or 0.0)}]"
+
+    def member(name: str, row: _WideRow) -> float | str | None:
+        if m not in row:
+            return None
+        value: float | str | None = row[m].score.value if name == "" else getattr(row[m], name)
+        return value
+
     better = "higher" if m.sign > 0 else "lower"
-    help_text = f"Score by {m}; {better} is better."
-    people_columns = [
-        number(_people_key(m), f"{m} {ARROWS[m.sign]}", help=help_text, readers="people")
-    ]
+    help_text, head = f"Score by {m}; {better} is better.", f"{m} {ARROWS[m.sign]}"
+    yield people_column(f"{m} shown", head, score_text, align="right", help=help_text)
     if intervals:
         help_text = f"95% bootstrap interval of {m}."
-        people_columns.append(number(f"{m} interval", "95%", help=help_text, readers="people"))
-    names = ["", *([" low", " high"] if intervals else [])]
-    names += [" delta", " p", " verdict"] if tested else []
-    return [
-        *people_columns,
-        *(Column(f"{m}{name}", f"{m}{name}", readers="programs") for name in names),
-    ]
-
-
-def _wide_cells(system: str, metrics: Sequence[Metric], rows: _WideRows) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {"system": system}
-    for m in metrics:
-        row = rows.get((system, m))
-        if row is None:
-            continue
-        cells[str(m)] = row.score.value
-        cells[_people_key(m)] = _score_text(m, row.score.value) + _verdict_mark(row)
-        if row.low is not None and row.high is not None:
-            cells |= {f"{m} low": row.low, f"{m} high": row.high}
-            cells[f"{m} interval"] = f"[{_score_text(m, row.low)}, {_score_text(m, row.high)}]"
-        if isinstance(row, CompareRow):
-            cells |= {f"{m} delta": row.delta, f"{m} p": row.p, f"{m} verdict": row.verdict}
-    return cells
-
-
-def _score_text(m: Metric, value: float) -> str:
-    cell = scores.score_cell(m, value)
-    return number_text(cell, scores.SCORE) if isinstance(cell, Decimals) else ""
-
-
-def _verdict_mark(row: _WideRow) -> str:
-    verdict = row.verdict if isinstance(row, CompareRow) else None
-    return MARKS.get(verdict or "", "")
-
-
-def _marks_legend(comparison: Comparison) -> tuple[str, ...]:
-    best = "Bold: the best of each column."
-    if has_too_few_units(comparison):
-        return (best,)
-    marks = f"{MARKS[BETTER]} better and {MARKS[WORSE]} worse than {comparison.baseline}"
-    return (f"{marks} ({decision_rule(comparison)}). {best}",)
+        key = f"{m} interval"
+        yield people_column(key, "95%", interval_text, align="right", help=help_text)
+    names = ["", *(["low", "high"] if intervals else [])]
+    for name in [*names, *(["delta", "p", "verdict"] if tested else [])]:
+        key = f"{m} {name}".rstrip()
+        yield Column(key, key, readers="programs", value=partial(member, name))

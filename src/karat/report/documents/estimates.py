@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from math import isclose, isnan
 
 from karat.estimation.estimate_results import (
@@ -24,9 +23,7 @@ from karat.report.charts.models import (
 )
 from karat.report.model import (
     Block,
-    Cell,
     Column,
-    Decimals,
     Document,
     Figure,
     Gallery,
@@ -35,7 +32,6 @@ from karat.report.model import (
     format_count,
     format_interval,
     format_signed,
-    is_missing,
     join_names,
     metric_label,
     number,
@@ -288,12 +284,28 @@ _ROWS = (
     Column("form", "Form", help=_FORM, detail=True),
     *columns("programs", bias="Bias", bias_low="Bias low", bias_high="Bias high"),
 )
+
+
+def _bias_side(row: EstimateRow) -> str:
+    """The words for how judges rate a system, where the interval of the bias excludes 0."""
+    if row.bias_low == row.bias_high:
+        return NOT_TESTED
+    if row.bias_low > 0:
+        return "higher than people do"
+    return "lower than people do" if row.bias_high < 0 else "undecided"
+
+
 _BIAS = (
     _SYSTEM,
     number("bias", "Bias", help=_BIASED, signed=True),
     number("bias_low", "Low", help="Lower end of the 95% interval.", signed=True),
     number("bias_high", "High", help="Upper end of the 95% interval.", signed=True),
-    Column("side", "Rated", help="How judges rate it where the interval excludes 0."),
+    Column(
+        "side",
+        "Rated",
+        help="How judges rate it where the interval excludes 0.",
+        value=_bias_side,
+    ),
 )
 _DIFFERENCES = (
     _SYSTEM,
@@ -321,7 +333,7 @@ _PLANNED = (
 )
 
 
-def estimate_document(estimate: Estimate, command: str) -> Document:
+def estimate_document(estimate: Estimate) -> Document:
     """Return the answer, the intervals and biases as pictures, and the tables."""
     first, *judge_signatures = estimate.signature.split("\n")
     signatures = {
@@ -329,53 +341,37 @@ def estimate_document(estimate: Estimate, command: str) -> Document:
         **dict(zip(judge_names(estimate), judge_signatures, strict=False)),
     }
     blocks = (_estimate_pictures(estimate), *_tables(estimate))
-    answer_and_basis = estimate_answer(estimate), estimate_basis(estimate)
     title = f"Human scores of {estimate.name}: {estimate.dimension}"
-    return Document(title, blocks, command, signatures, estimate.notes, {}, *answer_and_basis)
+    answer, basis = estimate_answer(estimate), estimate_basis(estimate)
+    return Document(title, blocks, signatures=signatures, answer=answer, basis=basis)
 
 
 # ------------------------------------------------------------------------------------- tables
 
 
 def _tables(estimate: Estimate) -> Iterator[Table]:
-    cells = partial(_estimate_cells, places=score_places(estimate))
-    rows = [cells(row) for row in estimate.ranked]
-    biased = [cells(row) | {"side": _bias_side(row)} for row in _rows_with_bias(estimate)]
-    row_columns = _ROWS if helper_names(estimate) else tuple(map(_without_judges, _ROWS))
-    yield Table("rows", "Systems", row_columns, rows, open=True)
+    places = score_places(estimate)
+
+    def with_digits(columns: Sequence[Column]) -> list[Column]:
+        return [replace(c, digits=places) if c.digits is None else c for c in columns]
+
+    columns = with_digits(_ROWS)
+    if not helper_names(estimate):  # people's own scores are the estimates
+        redundant = {"people", "people_low", "people_high", "ratio"}
+        columns = [replace(c, readers="programs") if c.key in redundant else c for c in columns]
+    yield Table("rows", "Systems", columns, estimate.ranked, open=True)
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"
-        yield Table(
-            "differences",
-            title,
-            _DIFFERENCES,
-            [cells(item) for item in ranked_differences(estimate)],
-        )
-    if biased:
+        differences = ranked_differences(estimate)
+        yield Table("differences", title, with_digits(_DIFFERENCES), differences)
+    if biased := _rows_with_bias(estimate):
         title = f"Bias of {name_helpers(judge_names(estimate))}"
-        yield Table("bias", title, _BIAS, biased, readers="people")
+        yield Table("bias", title, with_digits(_BIAS), biased, readers="people")
     if estimate.judges:
-        yield Table("judges", "Judges", _JUDGES, [item._asdict() for item in estimate.judges])
+        yield Table("judges", "Judges", _JUDGES, estimate.judges)
     if estimate.planned:
         title = f"{estimate.unit.capitalize()}s to label next"
-        units = [item._asdict() for item in estimate.planned]
-        yield Table("planned", title, _PLANNED, units, open=True)
-
-
-def _without_judges(column: Column) -> Column:
-    """A column where there is no judge: people's own scores are the estimates."""
-    is_redundant = column.key.startswith("people") or column.key == "ratio"
-    return replace(column, readers="programs") if is_redundant else column
-
-
-def _estimate_cells(row: EstimateRow | EstimateDifference, places: int) -> dict[str, Cell]:
-    """The cells of a row; scores and their differences have so many decimals."""
-    values: dict[str, Cell] = row._asdict()
-    other = {"ratio", "p", "confidence"}
-    return {
-        key: Decimals(x, places) if isinstance(x, float) and key not in other else x
-        for key, x in values.items()
-    }
+        yield Table("planned", title, _PLANNED, estimate.planned, open=True)
 
 
 # ----------------------------------------------------------------------------------- pictures
@@ -438,7 +434,7 @@ def _paired_estimate(values: tuple[float, float, float], places: int) -> PairedE
 
 def _rows_with_bias(estimate: Estimate) -> list[EstimateRow]:
     """The systems for which the bias of judges is known."""
-    return [row for row in estimate.ranked if estimate.judges and not is_missing(row.bias_low)]
+    return [row for row in estimate.ranked if estimate.judges and not isnan(row.bias_low)]
 
 
 def _bias_change(row: EstimateRow, places: int) -> ForestChange:
@@ -447,12 +443,3 @@ def _bias_change(row: EstimateRow, places: int) -> ForestChange:
     return ForestChange(
         row.system, row.bias, row.bias_low, row.bias_high, format_signed(row.bias, places), verdict
     )
-
-
-def _bias_side(row: EstimateRow) -> str:
-    """The words for how judges rate a system, where the interval of the bias excludes 0."""
-    if row.bias_low == row.bias_high:
-        return NOT_TESTED
-    if row.bias_low > 0:
-        return "higher than people do"
-    return "lower than people do" if row.bias_high < 0 else "undecided"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from karat.evalset.conversion import EvalSetCheck
+from karat.evalset.conversion import DimensionCount, EvalSetCheck
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import FEWEST_SHARED, DimensionAgreement, JudgeAgreement
@@ -14,20 +13,17 @@ from karat.metrics.names import MetricCatalogue
 from karat.report.model import (
     Column,
     Document,
-    Row,
     Table,
     columns,
     format_count,
     join_names,
     number,
+    people_column,
 )
 
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
-    from karat.evalset.conversion import EvalSetCheck
     from karat.evalset.flooding import FloodedSet
-    from karat.evalset.loading import KnownEvalSets
-    from karat.meta.judge_agreement import JudgeAgreement
 
 
 MAX_SENTENCES = 4
@@ -59,13 +55,6 @@ def _gap_sentences(check: EvalSetCheck) -> Iterator[str]:
     if gaps:
         text = join_names(gaps).replace("value off its scales", "values off their scales")
         yield f"It has {text}."
-
-
-def known_answer(known_sets: KnownEvalSets) -> tuple[str, ...]:
-    """Return how many sets are available, and how many formats can be read."""
-    n_readable = sum(row.here for row in known_sets.rows)
-    sets = f"{n_readable} of {len(known_sets.rows)} known sets can be read here"
-    return (f"{sets}. Sets of your own can have any of {len(known_sets.formats)} formats.",)
 
 
 # ------------------------------------------------------------------------------------- judges
@@ -173,13 +162,11 @@ def _model_sentences(agreement: JudgeAgreement) -> Iterator[str]:
         )
 
 
-def judges_basis() -> str:
-    """Explain how to read alpha."""
-    return (
-        "Alpha is 1 for perfect agreement and 0 for chance. Krippendorff asks for 0.8, and takes "
-        "0.667 as the least for tentative conclusions. An outlier's scores correlate clearly less "
-        "with the mean of the other judges than is usual here."
-    )
+_JUDGES_BASIS = (
+    "Alpha is 1 for perfect agreement and 0 for chance. Krippendorff asks for 0.8, and takes "
+    "0.667 as the least for tentative conclusions. An outlier's scores correlate clearly less "
+    "with the mean of the other judges than is usual here."
+)
 
 
 _SET = (
@@ -199,9 +186,16 @@ _SYSTEMS = (
     number("judged", "Judged", help="Segments with at least one judgement."),
     number("judgements", "Judgements"),
 )
+
+
+def _scale_text(row: DimensionCount) -> str | None:
+    ends = ["?" if end is None else f"{end:g}" for end in (row.low, row.high)]
+    return None if ends == ["?", "?"] else " to ".join(ends)
+
+
 _DIMENSIONS = (
     *columns(dimension="Dimension", better="Better"),
-    Column("scale", "Scale", readers="people"),
+    people_column("scale", "Scale", _scale_text),
     *columns("programs", low="Low", high="High"),
     *columns(align="right", judgements="Judgements", judges="Judges"),
     number("items", "Outputs", help="Outputs with at least one judgement."),
@@ -209,7 +203,6 @@ _DIMENSIONS = (
     number("highest", "Highest", 2, "The highest value that was given."),
     number("off_scale", "Off scale", help="Values outside the scale."),
 )
-_PROBLEMS = (Column("problem", "Problem", wrap=True),)
 _KNOWN = (
     Column("name", "Set", help="The name that --set and karat data take."),
     Column("here", "Here", help="Whether it can be read here."),
@@ -236,57 +229,58 @@ _AGREEMENT = (
     number("interval", "Interval", 3, "Krippendorff's alpha of distances."),
     number("icc", "ICC", 3, "ICC(2,1), where every judge saw every output."),
 )
-_KIND = Column("kind", "Kind", help="person or model.")
-_ADJUDICATED = (
-    Column("adjudicated", "Adjudicated", readers="programs"),
-    number("r_adjudicated", "r adj.", 3, "Pearson's r with adjudicated values."),
-)
 _JUDGES = (
     Column("dimension", "Dimension"),
     Column("judge", "Judge"),
+    Column("kind", "Kind", help="person or model."),
     number("judgements", "Judgements"),
     number("mean", "Mean", 2),
     number("sd", "SD", 2, "Standard deviation of the judge's scores."),
     number("r", "r others", 3, "Pearson's r with the mean of the others."),
     *columns("programs", shared="Shared", flagged="Flagged"),
     *columns("programs", comparable="Comparable", identical="Identical to"),
+    Column("adjudicated", "Adjudicated", readers="programs"),
+    number("r_adjudicated", "r adj.", 3, "Pearson's r with adjudicated values."),
     Column("note", "", wrap=True),
 )
 
 
-def check_document(check: EvalSetCheck, command: str) -> Document:
+def check_document(check: EvalSetCheck) -> Document:
     """Return what is in a set, if it could be read, and every problem."""
     tables: list[Table] = []
     if check.evalset is not None:
-        tables.append(Table("rows", "Contents", _SET, _dicts(check.rows)))
-        tables.append(Table("systems", "Systems", _SYSTEMS, _dicts(check.systems)))
-        rows: list[Row] = []
-        for count in check.dimensions:
-            ends = ["?" if end is None else f"{end:g}" for end in (count.low, count.high)]
-            scale = None if ends == ["?", "?"] else " to ".join(ends)
-            rows.append({**count._asdict(), "scale": scale})
-        tables += [Table("dimensions", "Dimensions", _DIMENSIONS, rows)] if rows else []
+        tables.append(Table("rows", "Contents", _SET, check.rows, open=True))
+        tables.append(Table("systems", "Systems", _SYSTEMS, check.systems, open=False))
+        if check.dimensions:
+            dimensions = check.dimensions
+            tables.append(Table("dimensions", "Dimensions", _DIMENSIONS, dimensions, open=True))
     else:
-        problems: list[Row] = [{"problem": problem} for problem in check.problems]
-        tables.append(Table("problems", "Problems", _PROBLEMS, problems))
-    title, answer = f"Evaluation set {check.name}", check_answer(check)
-    tables = [replace(table, open=table.key != "systems") for table in tables]
-    return Document(title, tuple(tables), command, {}, notes=check.notes, answer=answer)
+        tables.append(problems_table(check.problems, open=True))
+    return Document(f"Evaluation set {check.name}", tables, answer=check_answer(check))
 
 
-def known_document(known_sets: KnownEvalSets, command: str) -> Document:
-    """Return the sets that have names."""
-    table = Table("rows", "Known sets", _KNOWN, _dicts(known_sets.rows))
-    formats = Table("formats", "Formats of sets", _FORMATS, _dicts(known_sets.formats))
-    answer = known_answer(known_sets)
-    tables = replace(table, open=True), replace(formats, open=True)
-    return Document("Known sets", tables, command, {}, notes=known_sets.notes, answer=answer)
+def problems_table(problems: Sequence[str], *, open: bool | None = None) -> Table:
+    """Return the problems of a set or store, a row each."""
+    problem = Column("problem", "Problem", wrap=True, value=str)
+    return Table("problems", "Problems", (problem,), problems, open=open)
 
 
-def flooded_document(flooded: FloodedSet, command: str) -> Document:
+def known_document(known_sets: KnownEvalSets) -> Document:
+    """Return the sets that have names: how many are available, and how many formats can be read."""
+    tables = (
+        Table("rows", "Known sets", _KNOWN, known_sets.rows, open=True),
+        Table("formats", "Formats of sets", _FORMATS, known_sets.formats, open=True),
+    )
+    n_readable = sum(row.here for row in known_sets.rows)
+    sets = f"{n_readable} of {len(known_sets.rows)} known sets can be read here"
+    formats = f"Sets of your own can have any of {len(known_sets.formats)} formats"
+    return Document("Known sets", tables, answer=(f"{sets}. {formats}.",))
+
+
+def flooded_document(flooded: FloodedSet) -> Document:
     """Return the answers that were flooded."""
-    table = Table("rows", "Flooded answers", _FLOODED, _dicts(flooded.rows))
-    return Document(flooded.evalset.name, (table,), command, {}, notes=flooded.notes)
+    table = Table("rows", "Flooded answers", _FLOODED, flooded.rows)
+    return Document(flooded.evalset.name, (table,))
 
 
 _DRAWN = (
@@ -298,41 +292,33 @@ _DRAWN = (
 )
 
 
-def drawn_document(drawn_units: DrawnUnits, command: str) -> Document:
+def drawn_document(drawn_units: DrawnUnits) -> Document:
     """Return the units that were drawn."""
-    table = Table("rows", "Units to label", _DRAWN, _dicts(drawn_units.rows))
-    return Document(
-        f"Draws from {drawn_units.name}", (table,), command, {}, notes=drawn_units.notes
+    table = Table("rows", "Units to label", _DRAWN, drawn_units.rows)
+    return Document(f"Draws from {drawn_units.name}", (table,))
+
+
+def judges_document(agreement: JudgeAgreement) -> Document:
+    """Return agreement in each dimension, and each judge compared with the others.
+
+    Kinds of judges and adjudicated values have columns where there are any.
+    """
+    judges = agreement.judges
+    unused = set() if any(row.kind for row in judges) else {"kind"}
+    if not any(row.adjudicated for row in judges):
+        unused |= {"adjudicated", "r_adjudicated"}
+    used_columns = [column for column in _JUDGES if column.key not in unused]
+    blocks = (
+        Table("rows", "Agreement between judges", _AGREEMENT, agreement.rows, open=True),
+        Table("judges", "Each judge", used_columns, judges, group="dimension"),
     )
-
-
-def judges_document(result: JudgeAgreement, command: str) -> Document:
-    """Return agreement in each dimension, and each judge compared with the others."""
-    rows, judges = (
-        [row._asdict() for row in row_list] for row_list in (result.rows, result.judges)
-    )
-    agreement = Table("rows", "Agreement between judges", _AGREEMENT, rows)
-    judge_table = Table("judges", "Each judge", _judge_columns(result), judges, group="dimension")
-    answer = judges_answer(result)
-    title, basis = f"The judges of {result.name}", judges_basis() if answer else ""
-    blocks = (replace(agreement, open=True), judge_table)
-    return Document(title, blocks, command, {}, result.notes, answer=answer, basis=basis)
-
-
-def _judge_columns(agreement: JudgeAgreement) -> tuple[Column, ...]:
-    """Return the columns of judges: kinds and adjudicated values where there are any."""
-    kinds = [_KIND] if any(row.kind for row in agreement.judges) else []
-    settled = _ADJUDICATED if any(row.adjudicated for row in agreement.judges) else ()
-    *first, note = _JUDGES
-    return (*first[:2], *kinds, *first[2:], *settled, note)
-
-
-def _dicts(rows: Sequence[Any]) -> list[Row]:
-    return [row._asdict() for row in rows]
+    answer = judges_answer(agreement)
+    title, basis = f"The judges of {agreement.name}", _JUDGES_BASIS if answer else ""
+    return Document(title, blocks, answer=answer, basis=basis)
 
 
 _CATALOG = (
-    Column("heading", "Metric", readers="people"),
+    people_column("heading", "Metric", lambda row: f"{row.title} ({row.range}): {row.summary}"),
     *columns("programs", metric="Metric", summary="Summary", scale="Scale"),
     Column("setting", "Setting", help="Written after the metric's name: bleu:tok=zh,eff=yes."),
     Column("default", "Default"),
@@ -341,11 +327,7 @@ _CATALOG = (
 )
 
 
-def catalogue_document(catalogue: MetricCatalogue, command: str) -> Document:
+def catalogue_document(catalogue: MetricCatalogue) -> Document:
     """Return the list of metrics and their settings."""
-    rows = tuple(
-        {"heading": f"{row.title} ({row.range}): {row.summary}", **row._asdict()}
-        for row in catalogue.rows
-    )
-    table = Table("rows", "Metrics", _CATALOG, rows, group="heading")
-    return Document("Metrics", (table,), command, {}, catalogue.notes)
+    table = Table("rows", "Metrics", _CATALOG, catalogue.rows, group="heading")
+    return Document("Metrics", (table,))

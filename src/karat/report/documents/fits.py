@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from karat.meta.fit import Fit, ScoreFit
 from karat.report.charts.models import ChartLine, Point, Scatter
 from karat.report.model import (
-    Block,
     Column,
     Document,
     Figure,
@@ -17,11 +15,8 @@ from karat.report.model import (
     join_names,
     metric_label,
     number,
+    people_column,
 )
-
-if TYPE_CHECKING:
-    from karat.meta.fit import ScoreFit
-
 
 MAX_SENTENCES = 4
 """Dimensions with a sentence each."""
@@ -70,7 +65,7 @@ MAX_POINTS = 1500
 _DIMENSION = Column("dimension", "Dimension")
 _ROWS = (
     _DIMENSION,
-    Column("shown", "Term", wrap=True, readers="people"),
+    people_column("shown", "Term", lambda row: _term_text(row.term), wrap=True),
     Column("term", "Term", readers="programs"),
     number("coefficient", "Coefficient", 4),
     number("error", "Std. error", 4, "Standard error of the coefficient."),
@@ -108,24 +103,19 @@ _POINTS = (
 )
 
 
-def score_fit_document(score_fit: ScoreFit, command: str) -> Document:
+def score_fit_document(score_fit: ScoreFit) -> Document:
     """Return the coefficients, how far the fits hold, and a figure for each dimension."""
-    rows = [{**row._asdict(), "shown": _term_text(row.term)} for row in score_fit.rows]
-    published = _PUBLISHED if any(row.quality is not None for row in score_fit.rows) else ()
-    tables = (
+    rows = score_fit.rows
+    published = _PUBLISHED if any(row.quality is not None for row in rows) else ()
+    blocks = (
+        Gallery("Predicted and human scores", tuple(_fit_figures(score_fit)), _DIAGONAL),
         Table("rows", "Coefficients", (*_ROWS, *published), rows, group="dimension"),
-        Table("fits", "Fits", _FITS, [fit._asdict() for fit in score_fit.fits]),
-        Table(
-            "left_out", "Cross-validation", _LEFT_OUT, [row._asdict() for row in score_fit.left_out]
-        ),
+        Table("fits", "Fits", _FITS, score_fit.fits),
+        Table("left_out", "Cross-validation", _LEFT_OUT, score_fit.left_out),
+        Table("points", "Points", _POINTS, score_fit.points, readers="programs"),
     )
-    points = [point._asdict() for point in score_fit.points]
-    last = Table("points", "Points", _POINTS, points, readers="programs")
     title = f"Human scores of {score_fit.name} fitted by metrics"
-    figures = Gallery("Predicted and human scores", tuple(_fit_figures(score_fit)), _DIAGONAL)
-    blocks: tuple[Block, ...] = (figures, *tables, last)
-    signatures, answer = dict(score_fit.signatures), fit_answer(score_fit)
-    return Document(title, blocks, command, signatures, score_fit.notes, answer=answer)
+    return Document(title, blocks, answer=fit_answer(score_fit))
 
 
 def _term_text(term: str) -> str:

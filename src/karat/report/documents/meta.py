@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import isclose
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from karat.evalset.judgements import raters_unnamed
 from karat.meta.averages import AverageRow, RankAverage, TaskRow
@@ -25,7 +25,6 @@ from karat.report.charts.models import (
 )
 from karat.report.model import (
     Block,
-    Cell,
     Column,
     Document,
     Figure,
@@ -39,14 +38,9 @@ from karat.report.model import (
     join_names,
     metric_label,
     number,
+    people_column,
 )
 from karat.stats.significance import UNDECIDED, WORSE
-
-if TYPE_CHECKING:
-    from karat.meta.averages import AverageRow, RankAverage
-    from karat.meta.evaluation import Ranking
-    from karat.meta.ranking import MetaRow
-
 
 MAX_SENTENCES = 4
 """Dimensions that have a sentence each; more are counted."""
@@ -472,70 +466,11 @@ def _difference_forests(
         yield Forest(title, labels[best], changes)
 
 
-Places: TypeAlias = "dict[tuple[str, str, str], list[MetaRow]]"
-"""Rows by dimension, level and statistic."""
-
-RANK_HELP = "Metrics with the same rank do not differ significantly."
-_META = (
-    Column("heading", "Heading", readers="people"),
-    *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
-    number("rank", "Rank", help=RANK_HELP),
-    Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
-    number("value", "Value", 3, "The statistic; higher is better (for rmse, lower)."),
+_RANK = number("rank", "Rank", help="Metrics with the same rank do not differ significantly.")
+_INTERVAL = (
     number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
     number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
-    number("delta_shown", "Delta", help="Value minus the best metric's.", readers="people"),
-    *columns("programs", points="Points", groups="Groups"),
-    *columns("programs", left_out="Left out", undefined="Undefined"),
-    Column("note", "", wrap=True),
-    *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
 )
-_P = number("p", "p", 4, "p of no correlation, two-sided; see below.", positive=True)
-_META_TESTS = (
-    *columns(dimension="Dimension", level="Level", statistic="Statistic"),
-    *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
-)
-
-
-def meta_document(result: Ranking, command: str) -> Document:
-    """Return the metrics ranked, by dimension, level and statistic."""
-    tested = tuple(test._asdict() for test in result.tests)
-    tests = Table("tests", "Tests", _META_TESTS, tested, readers="programs")
-    title = f"Agreement of metrics with human scores on {result.name}"
-    places: Places = {}
-    for row in result.rows:
-        places.setdefault(row[:3], []).append(row)
-    blocks: tuple[Block, ...] = (
-        *rank_galleries(result),
-        *difference_galleries(result),
-        _ranking_table(places, result),
-        tests,
-    )
-    answer_and_basis = meta_answer(result), meta_basis(result)
-    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)
-
-
-def _ranking_table(places: Places, result: Ranking) -> Table:
-    p_index = 1 + [column.key for column in _META].index("high")
-    with_p = (_P,) if result.experiment.p_values else ()
-    all_columns = (*_META[:p_index], *with_p, *_META[p_index:])
-    term_definitions = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
-    all_columns = tuple(
-        replace(c, help=f"{c.help} {term_definitions}.") if c.key == "value" else c
-        for c in all_columns
-    )
-    rows: list[dict[str, Cell]] = [
-        {
-            "heading": f"{', '.join(place)}: {_counts_text(setting_rows)}",
-            "delta_shown": format_delta(row),
-            **row._asdict(),
-        }
-        for place, setting_rows in places.items()
-        for row in setting_rows
-    ]
-    empty = {key for key in ("note", "delta_shown") if not any(row[key] for row in rows)}
-    used_columns = tuple(c for c in all_columns if c.key not in empty)
-    return Table("rows", "Agreement with human scores", used_columns, tuple(rows), group="heading")
 
 
 def format_delta(row: MetaRow | AverageRow) -> str | None:
@@ -545,6 +480,64 @@ def format_delta(row: MetaRow | AverageRow) -> str | None:
     if math.isnan(row.delta_low):
         return f"{row.delta:+.3f}"
     return f"{row.delta:+.3f} [{row.delta_low:+.3f}, {row.delta_high:+.3f}]"
+
+
+_DELTA = people_column(
+    "delta_shown",
+    "Delta",
+    format_delta,
+    align="right",
+    help="Value minus the best metric's.",
+)
+_META = (
+    *columns("programs", dimension="Dimension", level="Level", statistic="Statistic"),
+    _RANK,
+    Column("metric", "Metric", help="The metric's name; its full signature is below.", filter=True),
+    number("value", "Value", 3, "The statistic; higher is better (for rmse, lower)."),
+    *_INTERVAL,
+    number("p", "p", 4, "p of no correlation, two-sided; see below.", positive=True),
+    _DELTA,
+    *columns("programs", points="Points", groups="Groups"),
+    *columns("programs", left_out="Left out", undefined="Undefined"),
+    Column("note", "", wrap=True),
+    *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
+)
+_META_TESTS = (
+    *columns(dimension="Dimension", level="Level", statistic="Statistic"),
+    *columns(better="Better", worse="Worse", delta="Delta", p="p", low="Low", high="High"),
+)
+
+
+def meta_document(result: Ranking) -> Document:
+    """Return the metrics ranked, by dimension, level and statistic."""
+    title = f"Agreement of metrics with human scores on {result.name}"
+    blocks: tuple[Block, ...] = (
+        *rank_galleries(result),
+        *difference_galleries(result),
+        _ranking_table(result),
+        Table("tests", "Tests", _META_TESTS, result.tests, readers="programs"),
+    )
+    return Document(title, blocks, answer=meta_answer(result), basis=meta_basis(result))
+
+
+def _ranking_table(result: Ranking) -> Table:
+    places: dict[tuple[str, str, str], list[MetaRow]] = {}  # dimension, level and statistic
+    for row in result.rows:
+        places.setdefault(row[:3], []).append(row)
+    headings = {
+        place: f"{', '.join(place)}: {_counts_text(rows)}" for place, rows in places.items()
+    }
+    rows = [row for setting_rows in places.values() for row in setting_rows]
+    unused = set() if result.experiment.p_values else {"p"}
+    unused |= set() if any(row.note for row in rows) else {"note"}
+    unused |= set() if any(map(format_delta, rows)) else {"delta_shown"}
+    terms = "; ".join(f"{name}: {text}" for name, text in result.terms.items())
+    columns = [people_column("heading", "Heading", lambda row: headings[row[:3]])]
+    for column in _META:
+        if column.key not in unused:
+            is_value = column.key == "value"
+            columns.append(replace(column, help=f"{column.help} {terms}.") if is_value else column)
+    return Table("rows", "Agreement with human scores", columns, rows, group="heading")
 
 
 def _counts_text(rows: Sequence[MetaRow]) -> str:
@@ -560,12 +553,11 @@ def _counts_text(rows: Sequence[MetaRow]) -> str:
 
 
 _AVERAGES = (
-    number("rank", "Rank", help=RANK_HELP),
+    _RANK,
     Column("metric", "Metric", help="The metric's name; its full signature stands below."),
     number("value", "Value", 3, "Weighted mean of the metric's values in all tasks."),
-    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
-    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
-    number("delta_shown", "Delta", help="Value minus the best metric's.", readers="people"),
+    *_INTERVAL,
+    _DELTA,
     *columns("programs", delta="Delta", delta_low="Delta, low", delta_high="Delta, high"),
     number("place", "Place", 2, "Weighted mean of the metric's places in all tasks."),
     *columns("programs", place_low="Place, low", place_high="Place, high"),
@@ -574,14 +566,13 @@ _AVERAGES = (
     Column("note", "", wrap=True),
 )
 _TASKS = (
-    Column("heading", "Task", readers="people"),
+    people_column("heading", "Task", lambda row: f"{', '.join(row[:4])}: weight {row.weight:.3g}"),
     *columns("programs", set="Set", dimension="Dimension", level="Level", statistic="Statistic"),
     *columns("programs", weight="Weight"),
-    number("rank", "Rank", help=RANK_HELP),
+    _RANK,
     Column("metric", "Metric"),
     number("value", "Value", 3, "The statistic of the task; more is better."),
-    number("low", "Low", 3, "Lower end of the 95% bootstrap interval."),
-    number("high", "High", 3, "Upper end of the 95% bootstrap interval."),
+    *_INTERVAL,
     number("place", "Place", 1, "Where the metric stands in the task, from 1."),
 )
 _AVERAGE_TESTS = columns(
@@ -589,26 +580,18 @@ _AVERAGE_TESTS = columns(
 )
 
 
-def average_document(result: RankAverage, command: str) -> Document:
+def average_document(result: RankAverage) -> Document:
     """Return the averages, and the tasks that they are of."""
     names = list(dict.fromkeys(set_result.name for set_result in result.results))
     title = f"Agreement of metrics with human scores on {', '.join(names)}"
-    rows = tuple({**row._asdict(), "delta_shown": format_delta(row)} for row in result.rows)
-    used_columns = tuple(
-        c for c in _AVERAGES if c.key != "note" or any(row["note"] for row in rows)
-    )
-    tasks = tuple(
-        {**row._asdict(), "heading": f"{', '.join(row[:4])}: weight {row.weight:.3g}"}
-        for row in result.tasks
-    )
-    tests = tuple(test._asdict() for test in result.tests)
+    has_notes = any(row.note for row in result.rows)
+    used_columns = [column for column in _AVERAGES if column.key != "note" or has_notes]
     items = (ChartInterval(metric_label(r.metric), r.value, r.low, r.high) for r in result.rows)
     blocks = (
         intervals_figure("Averages over all tasks", "mean over tasks", items),
         task_gallery(result),
-        Table("rows", "Averages over all tasks", used_columns, rows),
-        Table("tasks", "Tasks", _TASKS, tasks, group="heading"),
-        Table("tests", "Tests", _AVERAGE_TESTS, tests, readers="programs"),
+        Table("rows", "Averages over all tasks", used_columns, result.rows),
+        Table("tasks", "Tasks", _TASKS, result.tasks, group="heading"),
+        Table("tests", "Tests", _AVERAGE_TESTS, result.tests, readers="programs"),
     )
-    answer_and_basis = average_answer(result), average_basis(result)
-    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)
+    return Document(title, blocks, answer=average_answer(result), basis=average_basis(result))

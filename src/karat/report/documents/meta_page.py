@@ -29,11 +29,10 @@ from karat.report.charts.models import (
 from karat.report.documents.meta import meta_document, statistic_label
 from karat.report.documents.planes import plane_chart
 from karat.report.documents.reliability import SHUFFLED, reliability_charts
-from karat.report.documents.scores import score_cell
+from karat.report.documents.scores import metric_digits
 from karat.report.model import (
     Cell,
     Column,
-    Decimals,
     Document,
     ExampleCase,
     Examples,
@@ -45,6 +44,7 @@ from karat.report.model import (
     join_names,
     metric_label,
     number,
+    people_column,
     sentence_case,
 )
 from karat.report.segment.document import grid_figures
@@ -52,25 +52,14 @@ from karat.report.segment.document import grid_figures
 if TYPE_CHECKING:
     from karat.meta.full_report import Disagreement, MetaReport, SystemScatter, SystemScore
     from karat.meta.ranking import MetaRow
-    from karat.metrics.base import Metric
     from karat.metrics.gtm import Explanation
 
 _GAP = "Percentile by the metric minus percentile by humans, as shares."
-_DISAGREEMENTS = (
-    Column("dimension", "Dimension", readers="programs"),
-    Column("heading", "Heading", readers="people"),
-    *columns(system="System", segment="Segment"),
-    number("human", "Humans", help="The human score; higher is better."),
-    number("score", "Metric", help="The metric's score; higher is better."),
-    number("gap", "Gap", 2, _GAP, signed=True),
-    Column("text", "Text", wrap=True, readers="people"),
-    *columns("programs", output="Output", reference="Reference"),
-)
 
 
-def report_document(report: MetaReport, command: str) -> Document:
+def report_document(report: MetaReport) -> Document:
     """Return the full report of a meta-evaluation."""
-    plain = meta_document(report.evaluation, command)
+    plain = meta_document(report.evaluation)
     pictures = tuple(block for block in plain.blocks if not isinstance(block, Table))
     tables = tuple(block for block in plain.blocks if isinstance(block, Table))
     return replace(
@@ -82,7 +71,7 @@ def report_document(report: MetaReport, command: str) -> Document:
             *tables,
             _systems_table(report),
         ),
-        notes=report.notes,
+        signatures=report.evaluation.signatures,
         appendix={"Experiment (karat meta --experiment FILE)": str(report.evaluation.experiment)},
     )
 
@@ -232,8 +221,25 @@ def _disagreement_blocks(report: MetaReport) -> list[Examples | Gallery]:
         for disagreement, nearest in zip(disagreements, matched, strict=True)
     )
     title = f"Largest disagreements between {label} and human scores"
-    rows = tuple(_disagreement_row(disagreement, metric) for disagreement in disagreements)
-    table = Table("disagreements", title, _DISAGREEMENTS, rows, group="heading")
+    table_columns = (
+        Column("dimension", "Dimension", readers="programs"),
+        people_column(
+            "heading", "Heading", lambda row: f"{row.dimension}: {_direction_label(row, label)}"
+        ),
+        *columns(system="System", segment="Segment"),
+        number("human", "Humans", 2, "The human score; higher is better."),
+        number("score", "Metric", metric_digits(metric), "The metric's score; higher is better."),
+        number("gap", "Gap", 2, _GAP, signed=True),
+        people_column(
+            "text",
+            "Text",
+            lambda row: f"reference: {row.references[0]}\noutput: {row.output}",
+            wrap=True,
+        ),
+        Column("output", "Output", readers="programs"),
+        Column("reference", "Reference", readers="programs", value=lambda row: row.references[0]),
+    )
+    table = Table("disagreements", title, table_columns, disagreements, group="heading")
     tag_labels = {"dimension": "Dimension", "direction": "Show"}
     switches = {
         tag: words
@@ -274,19 +280,6 @@ def _disagreement_case(disagreement: Disagreement, matched: Explanation, label: 
 
 def _direction_label(disagreement: Disagreement, label: str) -> str:
     return f"{label} ranks it higher" if disagreement.gap > 0 else "humans rank it higher"
-
-
-def _disagreement_row(disagreement: Disagreement, metric: Metric) -> dict[str, Cell]:
-    reference = disagreement.references[0]
-    direction = _direction_label(disagreement, metric_label(metric))
-    return {
-        **disagreement._asdict(),
-        "heading": f"{disagreement.dimension}: {direction}",
-        "human": Decimals(disagreement.human, 2),
-        "score": score_cell(metric, disagreement.score),
-        "text": f"reference: {reference}\noutput: {disagreement.output}",
-        "reference": reference,
-    }
 
 
 def _disagreement_name(disagreement: Disagreement) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.meta.plane import ALPHAS, BLEU_CELL, ORDERS, PlaneCell, PlaneFit, worth
 from karat.meta.plane_study import (
@@ -42,11 +42,6 @@ from karat.report.model import (
     number,
 )
 from karat.stats.significance import UNDECIDED
-
-if TYPE_CHECKING:
-    from karat.meta.plane import PlaneFit
-    from karat.meta.plane_study import PlaneStudy
-
 
 MAX_SENTENCES = 4
 """Dimensions with sentences of their own."""
@@ -220,23 +215,27 @@ _RECOMMENDED = (
 )
 
 
-def study_document(study: PlaneStudy, command: str) -> Document:
+def study_document(study: PlaneStudy) -> Document:
     """Return the planes of some dimensions of one set, and of its groups."""
     blocks: list[Block] = [_plane_gallery(study.fits, study.region)]
     for fit in study.fits:
         blocks += _plane_tables(fit)
         if not fit.group:
             blocks += _group_tables(study, fit.dimension)
-    plain = _plane_document(study, study.evalset.name, blocks, command, study.groups)
-    return replace(plain, answer=study_answer(study), basis=plane_basis(study.fits))
+    blocks += _data_tables(study, study.groups)
+    title = f"The evaluation plane on {study.evalset.name}"
+    return Document(title, blocks, answer=study_answer(study), basis=plane_basis(study.fits))
 
 
-def plane_fit_document(fit: PlaneFit, command: str) -> Document:
+def plane_fit_document(fit: PlaneFit) -> Document:
     """Return the plane of one dimension."""
-    plain = _plane_document(
-        fit, fit.name, [_plane_gallery([fit], None), *_plane_tables(fit)], command
+    blocks: tuple[Block, ...] = (
+        _plane_gallery([fit], None),
+        *_plane_tables(fit),
+        *_data_tables(fit),
     )
-    return replace(plain, answer=plane_answer(fit), basis=plane_basis([fit]))
+    title = f"The evaluation plane on {fit.name}"
+    return Document(title, blocks, answer=plane_answer(fit), basis=plane_basis([fit]))
 
 
 def _plane_gallery(fits: Sequence[PlaneFit], region: Region | None) -> Gallery:
@@ -251,38 +250,21 @@ def _plane_tables(fit: PlaneFit) -> list[Table]:
     return [plane_table(fit), *points, *_other_metrics(fit)]
 
 
-def _plane_document(
-    planes: PlaneFit | PlaneStudy,
-    name: str,
-    blocks: list[Block],
-    command: str,
-    groups: Sequence[Any] = (),
-) -> Document:
-    blocks.append(_data_table("rows", "Cells", planes.rows, _CELLS))
-    if planes.compared:
-        blocks.append(_data_table("beside", "Other metrics", planes.compared))
-    if groups:
-        blocks.append(_data_table("groups", "Groups of segments", groups))
-    title = f"The evaluation plane on {name}"
-    return Document(title, tuple(blocks), command, planes.signatures, planes.notes)
-
-
-def _data_table(
-    key: str, title: str, rows: Sequence[Any], given_columns: tuple[Column, ...] | None = None
-) -> Table:
-    """Return rows as they are, for JSON and TSV; groups only where there are any."""
-    fields = rows[0]._fields
-    table_columns = given_columns or columns(
-        **{f: f.replace("_", " ").capitalize() for f in fields}
-    )
-    if any(row.group for row in rows):
-        first, *other_columns = (column for column in table_columns if column.key != "group")
-        table_columns = (first, *columns(group="Group"), *other_columns)
-    else:
-        table_columns = tuple(column for column in table_columns if column.key != "group")
-    return Table(
-        key, title, table_columns, tuple(row._asdict() for row in rows), readers="programs"
-    )
+def _data_tables(planes: PlaneFit | PlaneStudy, groups: Sequence[Any] = ()) -> Iterator[Table]:
+    """Yield rows as they are, for JSON and TSV; groups only where there are any."""
+    for key, title, rows in (
+        ("rows", "Cells", planes.rows),
+        ("beside", "Other metrics", planes.compared),
+        ("groups", "Groups of segments", groups),
+    ):
+        if rows:
+            fields = [field for field in rows[0]._fields if field != "group"]
+            table_columns = _CELLS
+            if key != "rows":
+                table_columns = tuple(Column(f, f.replace("_", " ").capitalize()) for f in fields)
+            if any(row.group for row in rows):
+                table_columns = (table_columns[0], *columns(group="Group"), *table_columns[1:])
+            yield Table(key, title, table_columns, rows, readers="programs")
 
 
 def _in_percent(row: Any, keys: Sequence[str]) -> dict[str, Cell]:
@@ -366,21 +348,21 @@ def _points_table(fit: PlaneFit) -> Table:
     return Table(f"points-{fit.dimension}", title, _POINTS, tuple(rows), readers="people")
 
 
-def recommendation_document(recommendation: Recommendation, command: str) -> Document:
+def recommendation_document(recommendation: Recommendation) -> Document:
     """Return what the paper says of a task and a guideline, and on what that rests."""
     task, guideline = TASKS[recommendation.task][2], GUIDELINES[recommendation.guideline][2]
-    rows = tuple(row._asdict() for row in recommendation.rows)
     chart = regions_chart(recommendation)
-    figure = Figure(chart.title, chart, chart.caption)
-    tables: list[Block] = [figure, Table("rows", "Recommended", _RECOMMENDED, rows)]
+    blocks: list[Block] = [
+        Figure(chart.title, chart, chart.caption),
+        Table("rows", "Recommended", _RECOMMENDED, recommendation.rows),
+    ]
     for table in recommendation.tables:
         name = (
             f"The paper's Table {table.number}: R^2 in percent ({table.description}; legible rows)"
         )
-        tables.append(paper_table(f"paper-{table.number}", name, table.rows))
+        blocks.append(paper_table(f"paper-{table.number}", name, table.rows))
     title = f"{task.capitalize()}; {recommendation.guideline}: {guideline}"
-    answer = recommendation_answer(recommendation)
-    return Document(title, tuple(tables), command, {}, recommendation.notes, answer=answer)
+    return Document(title, blocks, answer=recommendation_answer(recommendation))
 
 
 def regions_chart(recommendation: Recommendation) -> Regions:
@@ -398,11 +380,14 @@ def regions_chart(recommendation: Recommendation) -> Regions:
         up = region.n_low - 0.5, region.n_high + 0.5
         areas.append(
             Area(
-                across, up, f"{placed_region.task}, {placed_region.guideline}", placed_region.asked
+                across,
+                up,
+                f"{placed_region.task}, {placed_region.guideline}",
+                placed_region.is_requested,
             )
         )
         spots += [
-            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.asked)
+            Spot(*cell, f"{PlaneCell(*cell)}{table}", placed_region.is_requested)
             for cell in placed_region.best
         ]
     tasks = {name: (low - 0.5, high + 0.5) for name, (low, high, _) in TASKS.items()}

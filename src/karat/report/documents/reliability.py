@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from karat.meta.reliability import (
     ReliabilityCurves,
@@ -16,10 +15,7 @@ from karat.meta.reliability import (
 from karat.report.charts.models import Curve, Curves, Knot, chart_figure
 from karat.report.documents.meta import statistic_label
 from karat.report.model import (
-    Cell,
-    Column,
     Document,
-    Figure,
     Gallery,
     Table,
     clear_labels,
@@ -27,11 +23,8 @@ from karat.report.model import (
     format_count,
     format_interval,
     number,
+    people_column,
 )
-
-if TYPE_CHECKING:
-    from karat.meta.reliability import ReliabilityCurves, ReliabilityRow
-
 
 MAX_SENTENCES = 4
 """Dimensions with a sentence each."""
@@ -87,7 +80,7 @@ MAX_CURVES = 8
 SHUFFLED = "Segments are shuffled and cut into documents; bands hold 95% of the shuffles."
 
 _ROWS = (
-    Column("heading", "Heading", readers="people"),
+    people_column("heading", "Heading", lambda row: f"{row.dimension}, {row.statistic}"),
     *columns("programs", dimension="Dimension", statistic="Statistic"),
     number("references", "References", help="References of each segment."),
     *columns(metric="Metric"),
@@ -106,26 +99,22 @@ _TESTS = (
 )
 
 
-def reliability_document(result: ReliabilityCurves, command: str) -> Document:
+def reliability_document(result: ReliabilityCurves) -> Document:
     """Return the curves as charts and as a table."""
-    rows: list[dict[str, Cell]] = [
-        {"heading": f"{row.dimension}, {row.statistic}", **row._asdict()} for row in result.rows
-    ]
     varying = any(row.references is None for row in result.rows)
-    used_columns = tuple(c for c in _ROWS if c.key != "references" or not varying)
-    table = Table("rows", "Agreement by text length", used_columns, rows, group="heading")
-    tests = Table("tests", "Tests", _TESTS, [t._asdict() for t in result.tests], readers="programs")
-    curves = [replace(chart, caption="") for chart in reliability_charts(result.rows, SHUFFLED)]
-    charts = tuple(_two_size_figure(chart) for chart in curves)
-    pictures = Gallery("Agreement by text length, as curves", charts, SHUFFLED)
+    used_columns = [c for c in _ROWS if c.key != "references" or not varying]
+    figures = []
+    for chart in reliability_charts(result.rows, caption=""):
+        figures.append(replace(chart_figure(chart), drawing=replace(chart, narrow=True)))
+    blocks = (
+        Gallery("Agreement by text length, as curves", tuple(figures), SHUFFLED),
+        Table("rows", "Agreement by text length", used_columns, result.rows, group="heading"),
+        Table("tests", "Tests", _TESTS, result.tests, readers="programs"),
+    )
     title = f"Reliability of metrics on {result.name}"
-    answer_and_basis = reliability_answer(result), reliability_basis(result)
-    blocks = (pictures, table, tests)
-    return Document(title, blocks, command, result.signatures, result.notes, {}, *answer_and_basis)
-
-
-def _two_size_figure(chart: Curves) -> Figure:
-    return replace(chart_figure(chart), drawing=replace(chart, narrow=True))
+    return Document(
+        title, blocks, answer=reliability_answer(result), basis=reliability_basis(result)
+    )
 
 
 def reliability_charts(rows: Sequence[ReliabilityRow], caption: str) -> list[Curves]:

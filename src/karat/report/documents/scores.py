@@ -6,101 +6,121 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.arrays import Floats
 from karat.metrics.base import Metric, Score
 from karat.report.charts.models import ChartInterval, intervals_figure
 from karat.report.model import (
-    Block,
-    Cell,
     Column,
-    Decimals,
     Document,
-    Figure,
     Gallery,
-    Row,
     Table,
     format_brief,
     join_names,
     metric_label,
     number,
+    people_column,
 )
 from karat.results import LazyRows
 from karat.scoring import DocumentScore, ScoreResults, ScoreRow, Scoring
 
 if TYPE_CHECKING:
     from karat.arrow.table_scores import WrittenShards
-    from karat.comparison import CompareRow
 
 
 def scoring_answer(scoring: Scoring) -> tuple[str, ...]:
     """Return the systems with the best score by each metric; nothing for a single system."""
-    by_metric: dict[Metric, list[ScoreRow]] = {}
-    for row in scoring.rows:
-        by_metric.setdefault(row.metric, []).append(row)
-    if not by_metric or len({row.system for row in scoring.rows}) < 2:
+    metrics = list(dict.fromkeys(row.metric for row in scoring.rows))
+    systems = {row.system for row in scoring.rows}
+    if len(systems) < 2:
         return ()
     leads: dict[tuple[str, ...], list[Metric]] = {}
     ties: list[Metric] = []
-    for m, rows in by_metric.items():
+    for m in metrics:
         best = scoring.best_systems(m)
-        if len(best) == len(rows):
+        if len(best) == sum(row.metric == m for row in scoring.rows):
             ties.append(m)
         elif best:
             leads.setdefault(best, []).append(m)
-    sentences = [_leaders_sentence(leads, len(by_metric))] if leads else []
+
+    def list_metrics(chosen: Sequence[Metric]) -> str:
+        if len(chosen) == len(metrics) > 1:
+            return "both metrics" if len(metrics) == 2 else f"all {len(metrics)} metrics"
+        return join_names([metric_label(m) for m in chosen])
+
+    sentences = []
+    if len(leads) == 1:
+        ((leaders, by),) = leads.items()
+        sentences.append(f"Best by {list_metrics(by)}: {join_names(leaders)}.")
+    elif leads:
+        parts = [f"{join_names(leaders)} by {list_metrics(by)}" for leaders, by in leads.items()]
+        sentences.append(f"Best: {'; '.join(parts)}.")
     if ties:
-        sentences.append(
-            f"All systems have the same score by {_list_metrics(ties, len(by_metric))}."
-        )
+        sentences.append(f"All systems have the same score by {list_metrics(ties)}.")
     if not sentences:
         return ()
-    if len({(scoring.skipped or {}).get(row.system, 0) for row in scoring.rows}) > 1:
+    if len({(scoring.skipped or {}).get(system, 0) for system in systems}) > 1:
         sentences.append("Systems are scored on different rows, since some were skipped.")
     return (*sentences, "Differences are not tested: use karat compare.")
 
 
-def _leaders_sentence(leads: Mapping[tuple[str, ...], Sequence[Metric]], metrics: int) -> str:
-    if len(leads) == 1:
-        ((systems, by),) = leads.items()
-        return f"Best by {_list_metrics(by, metrics)}: {join_names(systems)}."
-    parts = (
-        f"{join_names(systems)} by {_list_metrics(by, metrics)}" for systems, by in leads.items()
-    )
-    return f"Best: {'; '.join(parts)}."
+def metric_digits(metric: Any) -> int:
+    """Return the decimals of scores in tables: two on a scale of 100, four on a scale of 1."""
+    return 2 if metric.full_scale > 10 else 4
 
 
-def _list_metrics(chosen: Sequence[Metric], n_metrics: int) -> str:
-    if len(chosen) == n_metrics > 1:
-        return "both metrics" if n_metrics == 2 else f"all {n_metrics} metrics"
-    return join_names([metric_label(m) for m in chosen])
+def row_digits(row: Any) -> int:
+    """Return the decimals of scores in a row, by its metric."""
+    return metric_digits(row.metric)
 
 
-METRIC = Column("metric", "Metric", help="The metric's name; its full signature is below.")
+METRIC = Column(
+    "metric",
+    "Metric",
+    help="The metric's name; its full signature is below.",
+    value=lambda row: str(row.metric),
+)
 SEGMENT = number("segment", "Segment", help="The number of the segment, from 1.")
 SEGMENT_ID = replace(SEGMENT, help="The number of the segment, from 1, or its id.")
 SYSTEM = Column("system", "System", help="The name of the system.")
-LOW = number("low", "Low", help="Lower end of the 95% bootstrap interval.")
-HIGH = number("high", "High", help="Upper end of the 95% bootstrap interval.")
-SCORE = number("score", "Score", help="The corpus score, on the metric's own scale.")
-PARTS = Column("parts", "Parts", help="What the score is made from.", wrap=True, readers="people")
+LOW = number("low", "Low", row_digits, "Lower end of the 95% bootstrap interval.")
+HIGH = number("high", "High", row_digits, "Upper end of the 95% bootstrap interval.")
+SCORE = number(
+    "score",
+    "Score",
+    row_digits,
+    "The corpus score, on the metric's own scale.",
+    value=lambda row: row.score.value,
+)
+PARTS = people_column(
+    "parts",
+    "Parts",
+    lambda row: parts_text(row.metric, row.score),
+    help="What the score is made from.",
+    wrap=True,
+)
+_SKIPPED = "Rows of the system that were skipped because a candidate or a reference is missing."
 
-
-def score_cell(metric: Metric, value: float | None) -> Cell:
-    """Two decimals on a scale of 100, four on a scale of 1."""
-    return None if value is None else Decimals(value, 2 if metric.full_scale > 10 else 4)
-
-
-_PART_LETTERS = {"precision": "P", "recall": "R", "ps": "PS", "rs": "RS", "bp": "BP", "wp": "WP"}
-_PART_LETTERS["simple_tree_accuracy"] = "STA"
+_PART_LETTERS = {
+    "precision": "P",
+    "recall": "R",
+    "ps": "PS",
+    "rs": "RS",
+    "bp": "BP",
+    "wp": "WP",
+    "simple_tree_accuracy": "STA",
+}
 _COUNT_LETTERS = {
     "unchanged": "unchanged",
     "substitutions": "S",
     "insertions": "I",
     "deletions": "D",
+    "moves": "M",
+    "edits": "edits",
+    "shifts": "shifts",
+    "tokens": "words",
 }
-_COUNT_LETTERS |= {"moves": "M", "edits": "edits", "shifts": "shifts", "tokens": "words"}
 
 
 def parts_text(metric: Metric, score: Score) -> str:
@@ -123,57 +143,101 @@ def parts_text(metric: Metric, score: Score) -> str:
     return "  ".join(words)
 
 
-def segment_signatures(results: ScoreResults[Any]) -> dict[str, str]:
-    """The full signature of each metric that scores segments."""
-    metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
-    return {str(m): m.signature(results.references) for m in metrics}
+def part_columns(
+    rows: Sequence[ScoreRow | DocumentScore], columns: Sequence[Column]
+) -> list[Column]:
+    """Return a column for programs for each part of the scores that has no column yet."""
+    used_keys = {column.key for column in columns}
+    names = dict.fromkeys(name for row in rows for name in row.score.parts)
+    return [
+        Column(name, name, readers="programs", value=partial(_part, name))
+        for name in names
+        if name not in used_keys
+    ]
 
 
-def scoring_document(scoring: Scoring, command: str) -> Document:
+def _part(name: str, row: ScoreRow | DocumentScore) -> float | None:
+    return float(row.score.parts[name]) if name in row.score.parts else None
+
+
+def scoring_document(scoring: Scoring) -> Document:
     """Return the scores of segments or documents if they were asked for, else those of systems."""
     if scoring.documents:
-        return note_signature_form(_documents_document(scoring, command), scoring.form)
-    if not scoring.values:
-        return note_signature_form(_score_document(scoring, command), scoring.form)
-    columns = (*(replace(column, filter=True) for column in (METRIC, SYSTEM)), SEGMENT_ID, SCORE)
-    table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
-    signatures = segment_signatures(scoring)
-    notes = scoring.remarks
-    return note_signature_form(
-        Document("Segment scores", (table,), command, signatures, notes), scoring.form
+        document = _documents_document(scoring)
+    elif scoring.values:
+        filters = [replace(column, filter=True) for column in (_METRIC_NAME, SYSTEM)]
+        columns = (*filters, SEGMENT_ID, _SEGMENT_SCORE)
+        table = Table("rows", "Segment scores", columns, _segment_rows(scoring))
+        signatures = segment_signatures(scoring)
+        document = Document("Segment scores", (table,), "", signatures, scoring.remarks)
+    else:
+        document = _systems_document(scoring)
+    return note_signature_form(document, scoring.form)
+
+
+def _systems_document(scoring: Scoring) -> Document:
+    metrics = dict.fromkeys(row.metric for row in scoring.rows)
+    rows = [row for m in metrics for row in scoring.rows if row.metric == m]
+    figures = []
+    for m in metrics:
+        items = [
+            ChartInterval(row.system, row.score.value, row.low, row.high)
+            for row in rows
+            if row.metric == m
+        ]
+        title = f"{metric_label(m)} by system"
+        figures.append(intervals_figure(title, str(m), items, narrow=len(metrics) > 1))
+    columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if scoring.resamples else [])]
+    columns += skipped_columns(scoring.skipped)
+    columns += [PARTS, *part_columns(rows, columns)]
+    best = best_cells(rows)
+    table = Table("rows", "Scores", columns, rows, group="metric", emphasis=best, open=True)
+    pictures = [Gallery("Scores by metric", tuple(figures))] if len(figures) > 1 else figures
+    signatures = {str(row.metric): row.score.signature for row in rows}
+    answer = scoring_answer(scoring)
+    return Document("Scores", (*pictures, table), "", signatures, scoring.notes, answer=answer)
+
+
+def skipped_columns(skipped: Mapping[str, int] | None, **look: Any) -> list[Column]:
+    """Return the column of the rows of each system that were skipped, if rows may be skipped."""
+    if skipped is None:
+        return []
+    count = lambda row: skipped.get(row.system, 0)  # noqa: E731
+    return [number("skipped", "Skipped", help=_SKIPPED, value=count, **look)]
+
+
+def best_cells(rows: Sequence[Any]) -> frozenset[tuple[int, str]]:
+    """The cells with the best score by each metric."""
+    best: dict[Metric, float] = {}
+    for row in rows:
+        best[row.metric] = max(best.get(row.metric, -math.inf), row.metric.sign * row.score.value)
+    return frozenset(
+        (index, "score")
+        for index, row in enumerate(rows)
+        if row.metric.sign * row.score.value == best[row.metric]
     )
 
 
-_DOCUMENT = Column("document", "Document", help="The document that the segments belong to.")
-_SEGMENTS = number("segments", "Segments", help="The document's segments.")
+_DOCUMENT_HELP = "The score of the document, from the sums of its segments' statistics."
+_DOCUMENTS = (
+    replace(METRIC, filter=True),
+    replace(SYSTEM, filter=True),
+    Column("document", "Document", help="The document that the segments belong to."),
+    number("segments", "Segments", help="The document's segments."),
+    replace(SCORE, help=_DOCUMENT_HELP),
+    PARTS,
+)
 
 
-def _documents_document(scoring: Scoring, command: str) -> Document:
+def _documents_document(scoring: Scoring) -> Document:
     metrics = list(dict.fromkeys(row.metric for row in scoring.documents))
     rows = [row for m in metrics for row in scoring.documents if row.metric == m]
-    names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
-    columns = [replace(METRIC, filter=True), replace(SYSTEM, filter=True), _DOCUMENT, _SEGMENTS]
-    score_help = "The score of the document, from the sums of its segments' statistics."
-    columns += [replace(SCORE, help=score_help), PARTS]
-    used_keys = {column.key for column in columns}
-    columns += [Column(name, name, readers="programs") for name in names if name not in used_keys]
-    cells: list[Row] = []
-    for row in rows:
-        parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
-        of_document: dict[str, Cell] = {
-            "metric": str(row.metric),
-            "system": row.system,
-            "document": row.document,
-            "segments": row.segments,
-            "score": score_cell(row.metric, row.score.value),
-            "parts": parts_text(row.metric, row.score),
-        }
-        cells.append(parts | of_document)
-    table = Table("rows", "Document scores", tuple(columns), tuple(cells), group="metric")
+    columns = (*_DOCUMENTS, *part_columns(rows, _DOCUMENTS))
+    table = Table("rows", "Document scores", columns, rows, group="metric", open=True)
     signatures = {str(m): m.signature(scoring.references, scoring.form) for m in metrics}
     remarks = (note for m in metrics for note in m.remarks())
     notes = tuple(dict.fromkeys([*remarks, *_document_notes(rows)]))
-    return Document("Document scores", (replace(table, open=True),), command, signatures, notes)
+    return Document("Document scores", (table,), "", signatures, notes)
 
 
 def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
@@ -184,10 +248,43 @@ def _document_notes(rows: Sequence[DocumentScore]) -> Iterator[str]:
     for (system, m), scored in documents.items():
         for note in dict.fromkeys(note for row in scored for note in row.score.notes):
             names = [row.document for row in scored if note in row.score.notes]
-            if len(names) == len(scored):
-                yield f"{system}, {m}: {note}"
-            else:
-                yield f"{system}, {m}, {join_names(names)}: {note}"
+            listed = "" if len(names) == len(scored) else f", {join_names(names)}"
+            yield f"{system}, {m}{listed}: {note}"
+
+
+class _SegmentScore(NamedTuple):
+    metric: str
+    system: str
+    segment: int | str
+    score: float
+    digits: int
+
+
+_METRIC_NAME = replace(METRIC, value=None)
+_SEGMENT_SCORE = replace(SCORE, value=None, digits=lambda row: row.digits)
+
+
+def _segment_rows(scoring: Scoring) -> LazyRows[_SegmentScore]:
+    def make(name: str, system: str, values: Floats, digits: int, i: int) -> _SegmentScore:
+        ids = scoring.ids[system] if isinstance(scoring.ids, Mapping) else scoring.ids
+        segment = i + 1 if ids is None else ids[i]
+        return _SegmentScore(name, system, segment, float(values[i]), digits)
+
+    metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
+    return LazyRows(
+        [
+            (len(values), partial(make, str(m), system, values, metric_digits(m)))
+            for m in metrics
+            for (system, of), values in scoring.values.items()
+            if of == m
+        ]
+    )
+
+
+def segment_signatures(results: ScoreResults[Any]) -> dict[str, str]:
+    """The full signature of each metric that scores segments."""
+    metrics = dict.fromkeys(row.metric.of_segments() for row in results.rows)
+    return {str(m): m.signature(results.references) for m in metrics}
 
 
 _SHARDS = (
@@ -199,122 +296,26 @@ _SHARDS = (
 )
 
 
-def shards_document(written: WrittenShards, command: str) -> Document:
+def shards_document(written: WrittenShards) -> Document:
     """Return how much of a table a run did."""
-    table = Table("rows", "Shards", _SHARDS, [row._asdict() for row in written.rows])
-    return Document("Shards", (table,), command, {}, notes=written.notes)
-
-
-def _score_document(scoring: Scoring, command: str) -> Document:
-    by_metric: dict[Metric, list[ScoreRow]] = {}
-    for row in scoring.rows:
-        by_metric.setdefault(row.metric, []).append(row)
-    has_many_metrics = len(by_metric) > 1
-    figures = [
-        scores_figure(f"{metric_label(m)} by system", m, metric_rows, narrow=has_many_metrics)
-        for m, metric_rows in by_metric.items()
-    ]
-    rows = [row for metric_rows in by_metric.values() for row in metric_rows]
-    table = replace(_score_table(rows, bool(scoring.resamples)), open=True)
-    table = with_skipped(table, scoring.skipped)
-    signatures = {str(row.metric): row.score.signature for row in rows}
-    blocks: tuple[Block, ...] = (*figures, table)
-    if len(figures) > 1:
-        blocks = (Gallery("Scores by metric", tuple(figures)), table)
-    notes, answer = scoring.notes, scoring_answer(scoring)
-    return Document("Scores", blocks, command, signatures, notes, answer=answer)
-
-
-def _score_table(rows: Sequence[ScoreRow], intervals: bool) -> Table:
-    columns = [METRIC, SYSTEM, SCORE, *([LOW, HIGH] if intervals else [])]
-    names = list(dict.fromkeys(name for row in rows for name in row.score.parts))
-    columns += [PARTS, *(Column(name, name, readers="programs") for name in names)]
-    cells = []
-    for row in rows:
-        parts: dict[str, Cell] = {name: float(value) for name, value in row.score.parts.items()}
-        cells.append(parts | score_cells(row) | {"parts": parts_text(row.metric, row.score)})
-    best = best_cells([(row.metric, row.score.value) for row in rows])
-    return Table("rows", "Scores", tuple(columns), tuple(cells), group="metric", emphasis=best)
-
-
-SKIPPED = number(
-    "skipped",
-    "Skipped",
-    help="Rows of the system that were skipped because a candidate or a reference is missing.",
-)
-
-
-def with_skipped(table: Table, skipped: Mapping[str, int] | None) -> Table:
-    """Return a table of systems with a column of skipped rows, if rows may be skipped.
-
-    A comparison has no room for it: there the column is for programs, and a note has the numbers.
-    """
-    if skipped is None:
-        return table
-    rows = tuple({**row, "skipped": skipped.get(str(row["system"]), 0)} for row in table.rows)
-    columns = list(table.columns)
-    if PARTS in columns:
-        columns.insert(columns.index(PARTS), SKIPPED)
-    else:
-        columns.append(replace(SKIPPED, readers="programs"))
-    return replace(table, columns=tuple(columns), rows=rows)
-
-
-def best_cells(scores: Sequence[tuple[Metric, float]]) -> frozenset[tuple[int, str]]:
-    """The cells with the best score by each metric."""
-    best: dict[Metric, float] = {}
-    for m, value in scores:
-        best[m] = max(best.get(m, -math.inf), m.sign * value)
-    return frozenset((i, "score") for i, (m, x) in enumerate(scores) if m.sign * x == best[m])
-
-
-def score_cells(row: ScoreRow | CompareRow) -> dict[str, Cell]:
-    """A system's score by a metric, with its interval."""
-    m = row.metric
-    ends = {"low": score_cell(m, row.low), "high": score_cell(m, row.high)}
-    score = score_cell(m, row.score.value)
-    return {"metric": str(m), "system": row.system, "score": score, **ends}
-
-
-def scores_figure(title: str, metric: Metric, rows: Sequence[ScoreRow], *, narrow: bool) -> Figure:
-    """Scores of systems by one metric."""
-    items = (ChartInterval(row.system, row.score.value, row.low, row.high) for row in rows)
-    return intervals_figure(title, str(metric), items, narrow=narrow)
+    return Document("Shards", (Table("rows", "Shards", _SHARDS, written.rows),))
 
 
 def signature_document(signatures: Mapping[str, str], command: str) -> Document:
     """The signatures alone, by metric, before anything is scored."""
-    columns = (METRIC, Column("signature", "Signature"))
-    rows = tuple({"metric": name, "signature": text} for name, text in signatures.items())
+    columns = (_METRIC_NAME, Column("signature", "Signature"))
+    rows = [{"metric": name, "signature": text} for name, text in signatures.items()]
     table = Table("rows", "Signatures", columns, rows)
-    return Document("Signatures", (table,), command, signatures)
+    return Document("Signatures", (table,), command, signatures, ())
 
 
 def note_signature_form(document: Document, form: str) -> Document:
     """Add a note on metrics without a signature in the requested form."""
-    karat_only = [name for name, text in document.signatures.items() if "|karat=" in text]
+    signatures, notes = document.signatures or {}, document.notes or ()
+    karat_only = [name for name, text in signatures.items() if "|karat=" in text]
     if form == "karat" or not karat_only:
         return document
     note = (
         f"sacreBLEU's form of signatures cannot express {', '.join(karat_only)}: signed in Karat's."
     )
-    return replace(document, notes=(*document.notes, note))
-
-
-def _segment_rows(scoring: Scoring) -> LazyRows[Row]:
-    given_ids = scoring.ids
-
-    def make(metric: Metric, name: str, system: str, values: Floats, i: int) -> Row:
-        score = score_cell(metric, float(values[i]))
-        ids = given_ids[system] if isinstance(given_ids, Mapping) else given_ids
-        segment = i + 1 if ids is None else ids[i]
-        return {"metric": name, "system": system, "segment": segment, "score": score}
-
-    metrics = dict.fromkeys(row.metric.of_segments() for row in scoring.rows)
-    values = scoring.values.items()
-    score_arrays = [
-        (m, system, scores) for m in metrics for (system, of), scores in values if of == m
-    ]
-    return LazyRows(
-        [(len(scores), partial(make, m, str(m), s, scores)) for m, s, scores in score_arrays]
-    )
+    return replace(document, notes=(*notes, note))

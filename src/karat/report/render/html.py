@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -15,7 +15,6 @@ from karat.report.charts.models import HeatMap, RankMap
 from karat.report.markup import Look, asset, data, element, quote
 from karat.report.model import (
     Block,
-    Cell,
     CellText,
     Column,
     Document,
@@ -24,10 +23,8 @@ from karat.report.model import (
     Examples,
     Figure,
     Gallery,
-    Link,
     Table,
     TextPassage,
-    is_missing,
     sections,
 )
 from karat.report.render.svg import render_svg
@@ -38,82 +35,58 @@ def anchor(title: str) -> str:
 
     `_` and a number stand for what an address cannot hold, `-` for a space.
     """
-    return "figure-" + "".join(
-        "-" if c == " " else c if c.isascii() and c.isalnum() else _escape_char(c) for c in title
-    )
+    return "figure-" + "-".join(map(_escape, title.split(" ")))
 
 
 def table_anchor(key: str) -> str:
     """The id of a table: its key as in `anchor`, but hyphens, which many keys have, stay."""
-    return "table-" + "".join(
-        c if c.isascii() and (c.isalnum() or c == "-") else _escape_char(c) for c in key
-    )
+    return "table-" + "-".join(map(_escape, key.split("-")))
 
 
-def _escape_char(char: str) -> str:
-    return f"_{ord(char):x}_"
+def _escape(text: str) -> str:
+    return re.sub("[^A-Za-z0-9]", lambda match: f"_{ord(match[0]):x}_", text)
 
 
-def figure_block(figure: Figure) -> str:
-    """A figure under its title, with the caption below."""
-    title = element("figcaption", element("h2", quote(figure.title)))
-    return _figure_element(figure, title)
+def _figure_element(figure: Figure, title: str) -> str:
+    drawing = element("div", figure.html, class_="scroll")
+    caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
+    caption_title = element("figcaption", title)
+    return element("figure", caption_title, drawing, *caption, id=anchor(figure.title))
 
 
 def gallery_block(gallery: Gallery) -> str:
     """Small figures side by side, as many as the page is wide."""
-    figures = [
-        _figure_element(figure, element("figcaption", quote(figure.title)))
-        for figure in gallery.figures
-    ]
+    figures = [_figure_element(figure, quote(figure.title)) for figure in gallery.figures]
     caption = [element("p", quote(gallery.caption), class_="note")] if gallery.caption else []
     title = element("h2", quote(gallery.title))
-    look_of = None if gallery.wide else "small dense" if _has_cells(gallery) else "small"
-    inner = [*caption, element("div", *figures, class_=look_of)]
+    has_cells = any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
+    layout = None if gallery.wide else "small dense" if has_cells else "small"
+    inner = [*caption, element("div", *figures, class_=layout)]
     if gallery.folded:
         look: Look = {"class_": "table", "id": anchor(gallery.title)}
         return element("details", element("summary", title), *inner, **look)
     return element("section", title, *inner, id=anchor(gallery.title))
 
 
-def _has_cells(gallery: Gallery) -> bool:
-    """True if the figures are cells full of numbers."""
-    return any(isinstance(figure.drawing, HeatMap | RankMap) for figure in gallery.figures)
-
-
-def _figure_element(figure: Figure, title: str) -> str:
-    drawing = element("div", figure.html, class_="scroll")
-    caption = [element("p", quote(figure.caption), class_="note")] if figure.caption else []
-    return element("figure", title, drawing, *caption, id=anchor(figure.title))
-
-
 def examples_block(examples: Examples | DocumentTexts, heading: str) -> str:
     """Render cases one below the other; with switches, a script shows one choice at a time."""
     tags = list(examples.switches)
-    chosen = [_switch(examples, number, tag) for number, tag in enumerate(tags)]
-    tools = [element("p", *chosen, class_="tools", hidden="hidden")] if chosen else []
+    switches = []
+    for number, tag in enumerate(tags):
+        values = dict.fromkeys(case.tags[tag] for case in examples.cases if tag in case.tags)
+        options = [element("option", quote(value)) for value in values]
+        select = element("select", *options, data_tag=str(number))
+        switches.append(element("label", quote(examples.switches[tag]), " ", select))
+    tools = [element("p", *switches, class_="tools", hidden="hidden")] if switches else []
+    has_marks = any(passage.marks for case in examples.cases for passage in case.passages)
+    legend = [element("p", quote(examples.marked), class_="note")] if has_marks else []
     cases = [_case(case, tags) for case in examples.cases]
     title = [element("h2", quote(heading))] if heading else []
     look: Look = {"class_": "examples", "id": anchor(examples.title)}
-    return element("section", *title, *tools, *_legend(examples), *cases, **look)
+    return element("section", *title, *tools, *legend, *cases, **look)
 
 
-def _legend(examples: Examples | DocumentTexts) -> list[str]:
-    """Say what the marks mean, if there are any."""
-    passages = (passage for case in examples.cases for passage in case.passages)
-    if not any(passage.marks for passage in passages):
-        return []
-    return [element("p", quote(examples.marked), class_="note")]
-
-
-def _switch(examples: Examples | DocumentTexts, number: int, tag: str) -> str:
-    values = dict.fromkeys(case.tags[tag] for case in examples.cases if tag in case.tags)
-    options = [element("option", quote(value)) for value in values]
-    select = element("select", *options, data_tag=str(number))
-    return element("label", quote(examples.switches[tag]), " ", select)
-
-
-def _case(case: ExampleCase, tags: list[str]) -> str:
+def _case(case: ExampleCase, tags: Sequence[str]) -> str:
     look: Look = {f"data_tag_{n}": case.tags.get(tag) for n, tag in enumerate(tags)}
     title = quote(case.title)
     if case.figure:
@@ -143,26 +116,18 @@ MAX_PAGE_ROWS = 100
 """Rows that a table shows at once; a script turns the pages."""
 
 MIN_SEARCHED_ROWS = 12
-"""Rows from which on a table can be searched."""
+"""Minimum number of rows for a search box."""
 
 
 def table_block(table: Table, id: str, heading: str, *, folded: bool = False) -> str:
     """A table below its heading and its tools, in a container that scrolls on narrow screens."""
-    inner = [*_tools(table), _scrolled(table, MAX_PAGE_ROWS, "unseen"), *notes_block(table.notes)]
+    inner = [*_tools(table), _scrolled(table, MAX_PAGE_ROWS, "unseen"), *_notes(table.notes)]
     if not folded:
         head = [element("h2", quote(heading))] if heading else []
         return element("section", "\n".join([*head, *inner]), id=id)
-    title = element("h2", quote(heading), " ", _count(len(table.rows)))
-    return element("details", element("summary", title), "\n".join(inner), class_="table", id=id)
-
-
-def plain_table(table: Table, most: int) -> str:
-    """A table with its title and notes, without the tools of a page."""
-    return element("section", "\n".join([_scrolled(table, most), *notes_block(table.notes)]))
-
-
-def _count(rows: int) -> str:
-    return element("small", f"{rows:,} row{'s' * (rows != 1)}")
+    count = element("small", f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}")
+    title = element("summary", element("h2", quote(heading), " ", count))
+    return element("details", title, "\n".join(inner), class_="table", id=id)
 
 
 def _tools(table: Table) -> list[str]:
@@ -172,33 +137,33 @@ def _tools(table: Table) -> list[str]:
         tools.append(element("label", "Search ", '<input type="search">'))
     for number, column in enumerate(table.shown_columns):
         if column.filter:
-            tools.append(_filter(table, number, column))
+            cells = (cell for _, rows in sections(table, [column], quote) for (cell,) in rows)
+            options = [element("option", text) for text in dict.fromkeys(c.text for c in cells)]
+            inner = ['<option value="">all</option>', *options]
+            select = element("select", *inner, data_column=str(number))
+            tools.append(element("label", quote(column.title), " ", select))
     if any(column.detail for column in table.shown_columns):
         tools.append(element("label", '<input type="checkbox">', " All columns"))
     return [element("p", *tools, class_="tools", hidden="hidden")] if tools else []
 
 
-def _filter(table: Table, number: int, column: Column) -> str:
-    values = dict.fromkeys(
-        row.text for _, rows in sections(table, [column], quote) for (row,) in rows
-    )
-    options = ['<option value="">all</option>', *(element("option", text) for text in values)]
-    select = element("select", *options, data_column=str(number))
-    return element("label", quote(column.title), " ", select)
-
-
-def _scrolled(table: Table, most: int, title: str | None = None) -> str:
-    wide = str(len(table.shown_columns))
-    parts = [element("caption", quote(table.title), class_=title)] if table.title else []
-    parts.append(element("thead", element("tr", *map(_table_head, table.shown_columns))))
+def _scrolled(table: Table, most: int, title_class: str | None = None) -> str:
+    columns = table.shown_columns
+    wide = str(len(columns))
+    parts = [element("caption", quote(table.title), class_=title_class)] if table.title else []
+    parts.append(element("thead", element("tr", *map(_head, columns))))
     bodies = [
         (name, [element("tr", *map(_cell, row)) for row in rows])
-        for name, rows in sections(table, table.shown_columns, quote)
+        for name, rows in sections(table, columns, quote)
     ]
     left = most
     for name, rows in bodies:
         if left > 0:
-            parts.append(_body(name, rows[:left], wide))
+            lines = rows[:left]
+            if name is not None:
+                head = element("th", name, scope="rowgroup", colspan=wide)
+                lines.insert(0, element("tr", head, class_="group"))
+            parts.append(element("tbody", "\n", "\n".join(lines), "\n"))
         left -= len(rows)
     if not table.rows:
         cell = element("td", "no rows", class_="missing", colspan=wide)
@@ -219,48 +184,32 @@ def pager(n_shown: int, rows: int) -> str:
     return f"Rows 1 to {n_shown:,} of {rows:,}"
 
 
-def _table_head(column: Column) -> str:
+def _head(column: Column) -> str:
     look = _classes("right" * (column.align == "right"), "detail" * column.detail)
     help_text = column.help or None
     return element("th", quote(column.title), scope="col", class_=look, title=help_text)
-
-
-def _body(name: str | None, rows: Sequence[str], wide: str) -> str:
-    lines = list(rows)
-    if name is not None:
-        head = element("th", name, scope="rowgroup", colspan=wide)
-        lines.insert(0, element("tr", head, class_="group"))
-    return element("tbody", "\n", "\n".join(lines), "\n")
 
 
 def _cell(cell_text: CellText) -> str:
     cell, column, text, stressed = cell_text
     right = "right" * (column.align == "right")
     detail = "detail" * column.detail
-    if is_missing(cell):
+    if cell is None:
         return element("td", text, class_=_classes(right, "missing", detail))
-    inner = element("strong", text) if stressed else text
-    if isinstance(cell, Link):
-        inner = element("a", inner, href=f"#{anchor(cell.figure)}")
     # Long texts have a class of their own: a narrow screen keeps some room for them.
     long = "long" * (not right and isinstance(cell, str) and len(cell) > LONG)
-    look = _classes(right, long, detail)
-    return element("td", inner, class_=look, data_value=_sort_key(cell))
+    full_value = None  # of a number, which its few shown digits may hide from the sorting
+    if not isinstance(cell, (str, bool)):
+        full_value = repr(float(cell)) if isinstance(cell, float) else str(cell)
+    inner = element("strong", text) if stressed else text
+    return element("td", inner, class_=_classes(right, long, detail), data_value=full_value)
 
 
 def _classes(*names: str) -> str | None:
     return " ".join(filter(None, names)) or None
 
 
-def _sort_key(cell: Cell) -> str | None:
-    """The full value of a number, which its few shown digits may hide from the sorting."""
-    if isinstance(cell, (str, bool)) or cell is None:
-        return None
-    return repr(float(cell)) if isinstance(cell, float) else str(cell)
-
-
-def notes_block(notes: Sequence[str]) -> list[str]:
-    """Notes, a paragraph each."""
+def _notes(notes: Sequence[str]) -> list[str]:
     return [element("p", quote(note), class_="note") for note in notes]
 
 
@@ -298,34 +247,28 @@ class Section(NamedTuple):
 def render_page(
     title: str, head: Sequence[str], sections: Sequence[Section], scripts: Sequence[str] = ()
 ) -> str:
-    """Return a whole page from a plain title, markup, sections and the texts of its scripts."""
+    """Return a whole page from a plain title, markup, sections and the texts of its scripts.
+
+    The browser enforces its policy, since reports may quote hostile text: the page loads nothing,
+    sends nothing, and runs no script and has no style but its own.
+    """
     style, *programs = (f"\n{text}" for text in (asset("report/page/style.css"), *scripts))
-    listed = len(sections) >= MIN_LISTED_SECTIONS
+    hashes = " ".join(map(_hash, programs)) or "'none'"
+    sources = f"style-src {_hash(style)}; script-src {hashes}"
+    contents = ""
+    if listed := len(sections) >= MIN_LISTED_SECTIONS:
+        links = [element("a", quote(section.title), href=f"#{section.id}") for section in sections]
+        items = element("ul", *(element("li", link) for link in links))
+        contents = element("nav", items, class_="contents", aria_label="Contents") + "\n"
     return _SKELETON.format(
-        policy=_policy(style, programs),
+        policy=f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'",
         title=quote(title),
         style=element("style", style),
         look=' class="listed"' if listed else "",
-        contents=_contents(sections) if listed else "",
+        contents=contents,
         body="\n".join([*head, *(section.markup for section in sections)]),
         scripts="".join(element("script", text) + "\n" for text in programs),
     )
-
-
-def _contents(sections: Sequence[Section]) -> str:
-    links = [element("a", quote(section.title), href=f"#{section.id}") for section in sections]
-    items = element("ul", *(element("li", link) for link in links))
-    return element("nav", items, class_="contents", aria_label="Contents") + "\n"
-
-
-def _policy(style: str, scripts: Sequence[str]) -> str:
-    """The rules that the browser enforces on a report, which may quote hostile text.
-
-    The page loads nothing, sends nothing, and runs no script and has no style but its own.
-    """
-    programs = " ".join(map(_hash, scripts)) or "'none'"
-    sources = f"style-src {_hash(style)}; script-src {programs}"
-    return f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:
@@ -354,117 +297,91 @@ _LINKS = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _UNBREAKABLE = re.compile(r"\[[-+\d.,]+, [-+\d.,]+\]|\bp (?:=|&lt;=?) [\d.]+")
 """An interval or a p-value in running text."""
 
-_TABLES, _EXAMPLES = "report/page/tables.js", "report/page/examples.js"
-
 
 def render_html(document: Document) -> str:
     """Return the document as one self-contained page."""
-    document = replace(document, blocks=tuple(_page_blocks(document)))
-    sections = [_block_section(block, document) for block in document.blocks]
-    sections += _terms_section(document)
-    sections.append(_footer_section(document))
-    scripts = dict.fromkeys(_scripts(document))
-    return render_page(
-        document.title, _header(document), sections, [asset(name) for name in scripts]
-    )
-
-
-def _page_blocks(document: Document) -> list[Block]:
-    """Return the blocks for people, without tables that a figure covers."""
     covered = {key for figure in document.figures for key in figure.covers}
     unseen = {t.key for t in document.tables if t.readers == "programs" or t.key in covered}
-    return [b for b in document.blocks if not (isinstance(b, Table) and b.key in unseen)]
+    blocks = [b for b in document.blocks if not (isinstance(b, Table) and b.key in unseen)]
+    document = replace(document, blocks=blocks)
+    scripts = []
+    if any(isinstance(block, Table) and len(block.rows) > 1 for block in blocks):
+        scripts.append("report/page/tables.js")
+    if any(isinstance(block, Examples | DocumentTexts) and block.switches for block in blocks):
+        scripts.append("report/page/examples.js")
+    scripts += [figure.script for figure in document.figures if figure.script]
+    page_sections = [_block_section(block, document) for block in blocks]
+    page_sections += [*_terms_section(document), _footer_section(document)]
+    programs = [asset(name) for name in dict.fromkeys(scripts)]
+    return render_page(document.title, [_header(document)], page_sections, programs)
 
 
-def _scripts(document: Document) -> Iterator[str]:
-    tables = [block for block in document.blocks if isinstance(block, Table)]
-    if any(len(table.rows) > 1 for table in tables):
-        yield _TABLES
-    if any(
-        isinstance(block, Examples | DocumentTexts) and block.switches for block in document.blocks
-    ):
-        yield _EXAMPLES
-    yield from (figure.script for figure in document.figures if figure.script)
-
-
-def _header(document: Document) -> list[str]:
-    title = element("h1", quote(document.title))
+def _header(document: Document) -> str:
+    parts = [element("h1", quote(document.title))]
+    if document.answer:
+        sentences = [element("p", _keep_together(sentence)) for sentence in document.answer]
+        parts.append(element("div", *sentences, class_="answer"))
+        if document.basis:
+            parts.append(element("p", _keep_together(document.basis), class_="basis"))
     warnings = [element("p", quote(note), class_="warning") for note in document.warnings]
-    if not document.answer:
-        return [element("header", title, *warnings)]
-    sentences = [element("p", _keep_together(sentence)) for sentence in document.answer]
-    basis = [element("p", _keep_together(document.basis), class_="basis")] if document.basis else []
-    return [
-        element("header", title, element("div", *sentences, class_="answer"), *basis, *warnings)
-    ]
+    return element("header", *parts, *warnings)
 
 
 def _keep_together(sentence: str) -> str:
-    return _UNBREAKABLE.sub(lambda found: found[0].replace(" ", "&nbsp;"), quote(sentence))
+    return _UNBREAKABLE.sub(lambda match: match[0].replace(" ", "&nbsp;"), quote(sentence))
 
 
 def _block_section(block: Block, document: Document) -> Section:
-    name = anchor(block.title)
+    name, heading = anchor(block.title), block.title
     if isinstance(block, Figure):
-        return Section(name, block.title, figure_block(block))
+        title = element("h2", quote(block.title))
+        return Section(name, block.title, _figure_element(block, title))
     if isinstance(block, Gallery):
         return Section(name, block.title, gallery_block(block))
+    if block.title == document.title:  # not twice
+        heading = "" if block is document.blocks[0] else "Numbers"
     if isinstance(block, Examples | DocumentTexts):
-        return Section(name, block.title, examples_block(block, _heading(block, document)))
-    folded = bool(document.answer) or len(document.blocks) > len(document.tables)
+        return Section(name, block.title, examples_block(block, heading))
     name = table_anchor(block.key)
-    heading = _heading(block, document)
+    folded = bool(document.answer) or len(document.blocks) > len(document.tables)
     markup = table_block(block, name, heading, folded=folded and not block.open)
     return Section(name, heading or block.title, markup)
 
 
-def _heading(block: Table | Examples | DocumentTexts, document: Document) -> str:
-    """Return the title of a block, unless it repeats the title of the page."""
-    if block.title != document.title:
-        return block.title
-    return "" if block is document.blocks[0] else "Numbers"
-
-
 def _terms_section(document: Document) -> list[Section]:
-    tables = [b for b in document.blocks if isinstance(b, Table)]
-    columns = [column for table in tables for column in table.shown_columns if column.title]
-    help_texts = _glossary_terms(document, columns) | _column_helps(tables)
-    if not help_texts:
-        return []
-    entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in help_texts.items()]
-    inner = element("details", element("summary", "Terms"), element("dl", *entries))
-    return [Section("terms", "Terms", element("section", inner, id="terms"))]
+    """Definitions: terms of the glossary in the answer, titles and heads; helps of columns.
 
-
-def _column_helps(tables: Sequence[Table]) -> dict[str, str]:
-    """Return the help texts of columns by title, with the table's where the texts differ."""
-    by_title: dict[str, dict[str, str]] = {}
-    for table in tables:
-        for column in table.shown_columns:
-            if column.title and column.help:
-                by_title.setdefault(column.title, {}).setdefault(column.help, table.title)
-    return {
-        title if len(helps) == 1 else f"{title} ({table_title})": text
-        for title, helps in by_title.items()
-        for text, table_title in helps.items()
-    }
-
-
-def _glossary_terms(document: Document, columns: Sequence[Column]) -> dict[str, str]:
-    """The terms of the glossary in the answer, in titles and in heads without a help text."""
+    Helps of columns are by title, with the table's where the texts differ.
+    """
+    heads: set[str] = set()
+    helps_by_title: dict[str, dict[str, str]] = {}
+    for table in (block for block in document.blocks if isinstance(block, Table)):
+        for column in (column for column in table.shown_columns if column.title):
+            heads.add(column.title)
+            if column.help:
+                helps_by_title.setdefault(column.title, {}).setdefault(column.help, table.title)
     titles = [block.title for block in document.blocks]
-    text = " ".join([*document.answer, document.basis, *titles, *document.notes])
-    heads = {column.title for column in columns}
-    return {
+    text = " ".join([*document.answer, document.basis, *titles, *(document.notes or ())])
+    terms = {
         term: _LINKS.sub(r"\1", definition).replace("`", "")
         for term, definition in definitions().items()
         if term in heads or (len(term) > 1 and re.search(rf"\b{re.escape(term)}\b", text))
     }
+    terms |= {
+        title if len(helps) == 1 else f"{title} ({table_title})": help_text
+        for title, helps in helps_by_title.items()
+        for help_text, table_title in helps.items()
+    }
+    if not terms:
+        return []
+    entries = [element("dt", quote(t)) + element("dd", quote(h)) for t, h in terms.items()]
+    inner = element("details", element("summary", "Terms"), element("dl", *entries))
+    return [Section("terms", "Terms", element("section", inner, id="terms"))]
 
 
 def _footer_section(document: Document) -> Section:
     """Return the foot of the page: notes, signatures and the command."""
-    parts = [element("h2", "How it was made"), *notes_block(document.remarks)]
+    parts = [element("h2", "How it was made"), *_notes(document.remarks)]
     if document.signatures:
         entries = [
             element("dt", quote(name)) + element("dd", element("code", quote(signature)))
@@ -486,9 +403,8 @@ def render_notebook(document: Document) -> str:
     table = document.tables[0]
     parts = [element("p", element("strong", quote(sentence))) for sentence in document.answer]
     parts += [element("p", quote(note)) for note in document.warnings]
-    parts.append(
-        plain_table(replace(table, rows=table.rows[:MAX_NOTEBOOK_ROWS]), MAX_NOTEBOOK_ROWS)
-    )
+    short = _scrolled(replace(table, rows=table.rows[:MAX_NOTEBOOK_ROWS]), MAX_NOTEBOOK_ROWS)
+    parts.append(element("section", "\n".join([short, *_notes(table.notes)])))
     if len(table.rows) > MAX_NOTEBOOK_ROWS:
         parts.append(element("p", pager(MAX_NOTEBOOK_ROWS, len(table.rows))))
     if document.figures:

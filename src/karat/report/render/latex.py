@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import visible
-from karat.report.model import CellText, Document, Table, is_missing, sections
+from karat.report.model import CellText, Document, Table, sections
 
 MISSING = "--"
 _SPECIAL = str.maketrans(
@@ -37,18 +37,20 @@ def render_latex(document: Document) -> str:
     The preamble must hold `\usepackage{booktabs}`.
     """
     conclusions = filter(None, [*document.answer, document.basis])
-    comments = [document.title, *conclusions, document.command, *document.signatures.values()]
+    comments = [document.title, *conclusions, document.command]
+    comments += (document.signatures or {}).values()
     blocks = [_comments(comments)]
-    blocks += [_latex_table(block) for block in document.for_people if isinstance(block, Table)]
+    blocks += [_latex_table(table) for table in document.tables if table.readers != "programs"]
     blocks += _notes([*document.warnings, *document.remarks])
     return "\n\n".join(blocks) + "\n"
 
 
 def _latex_table(table: Table) -> str:
-    letters = "".join("r" if column.align == "right" else "l" for column in table.shown_columns)
+    columns = table.shown_columns
+    letters = "".join("r" if column.align == "right" else "l" for column in columns)
     lines = [_comments([table.title]), rf"\begin{{tabular}}{{@{{}}{letters}@{{}}}}", r"\toprule"]
-    lines += [_line([_quote(column.title) for column in table.shown_columns]), r"\midrule"]
-    for position, (above, rows) in enumerate(sections(table, table.shown_columns, _quote, MISSING)):
+    lines += [_line([_quote(column.title) for column in columns]), r"\midrule"]
+    for position, (above, rows) in enumerate(sections(table, columns, _quote, MISSING)):
         lines += [r"\addlinespace"] if position and table.group else []
         span = rf"\multicolumn{{{len(letters)}}}{{@{{}}l@{{}}}}{{\emph{{{above}}}}} \\"
         lines += [] if above is None else [span]
@@ -57,8 +59,8 @@ def _latex_table(table: Table) -> str:
 
 
 def _latex_cell(cell_text: CellText) -> str:
-    plain = isinstance(cell_text.cell, str) or is_missing(cell_text.cell)
-    text = cell_text.text if plain else cell_text.text.translate(_NUMBER)
+    is_number = cell_text.cell is not None and not isinstance(cell_text.cell, str)
+    text = cell_text.text.translate(_NUMBER) if is_number else cell_text.text
     return rf"\textbf{{{text}}}" if cell_text.stressed else text
 
 

@@ -22,27 +22,24 @@ def render_markdown(document: Document) -> str:
     blocks += _paragraphs(document.answer)
     blocks += _paragraphs([document.basis] if document.basis else [])
     blocks += _paragraphs(document.warnings)
-    for block in document.for_people:
-        blocks += (
-            _markdown_table(block, document.title)
-            if isinstance(block, Table)
-            else _markdown_figure(block)
-        )
+    for part in document.parts:
+        if isinstance(part, Figure):
+            blocks += _markdown_figure(part)
+        elif part.readers != "programs":
+            blocks += _markdown_table(part, document.title)
     blocks += _paragraphs(document.remarks)
-    blocks.append(_code_block([document.command, *document.signatures.values()]))
+    blocks.append(_code_block([document.command, *(document.signatures or {}).values()]))
     return "\n\n".join(blocks) + "\n"
 
 
 def _markdown_table(table: Table, above: str) -> list[str]:
     title = [] if table.title in ("", above) else [f"## {_quote(table.title)}"]
-    lines = [_line(_quote(column.title) for column in table.shown_columns)]
-    lines.append(
-        _line("---:" if column.align == "right" else "---" for column in table.shown_columns)
-    )
-    for head, rows in sections(table, table.shown_columns, _quote):
+    columns = table.shown_columns
+    lines = [_line(_quote(column.title) for column in columns)]
+    lines.append(_line("---:" if column.align == "right" else "---" for column in columns))
+    for head, rows in sections(table, columns, _quote):
         # A pipe table has no spanning cells: the sub-heading stands in the first of a row.
-        empty = [""] * (len(table.shown_columns) - 1)
-        lines += [] if head is None else [_line([f"**{head}**", *empty])]
+        lines += [] if head is None else [_line([f"**{head}**", *[""] * (len(columns) - 1)])]
         bold = [[f"**{s.text}**" if s.stressed and s.text else s.text for s in row] for row in rows]
         lines += map(_line, bold)
     return [*title, "\n".join(lines), *_paragraphs(table.notes)]

@@ -6,9 +6,10 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from karat.errors import InputError, no_formula, quoted
-from karat.report.model import Cell, Column, Document, Row, Table, is_missing
+from karat.report.model import Cell, Column, Document, Table
 
 _TSV_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -19,14 +20,16 @@ def render_json(document: Document) -> Iterator[str]:
     Missing values, NaN and infinities are null.  `notes` are the document's and then the tables'.
     Yielded row by row, since tables may be larger than memory.
     """
-    notes = [*document.notes, *(note for table in document.tables for note in table.notes)]
+    notes = list(document.notes or ())
+    notes += [note for table in document.tables for note in table.notes]
     yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
-    yield _encodable(f'  "signature": {_json(dict(document.signatures))},\n')
+    yield _encodable(f'  "signature": {_json(dict(document.signatures or {}))},\n')
     if document.answer:
         yield _encodable(f'  "summary": {_json(" ".join(document.answer))},\n')
     for table in _tables(document):
-        records = (_json_record(table, row) for row in table.rows)
-        yield from _json_member(table.key, records)
+        columns = _columns(table)
+        rows = ({column.key: _value(column, row) for column in columns} for row in table.rows)
+        yield from _json_member(table.key, rows)
         yield ",\n"
     yield from _json_member("notes", notes)
     yield "\n}\n"
@@ -72,26 +75,21 @@ def _columns(table: Table) -> list[Column]:
     return [column for column in table.columns if column.readers != "people"]
 
 
-def _json_record(table: Table, row: Row) -> dict[str, Cell]:
-    cells = {column.key: row.get(column.key) for column in _columns(table)}
-    unwritten = {k for k, x in cells.items() if isinstance(x, float) and not math.isfinite(x)}
-    return cells | dict.fromkeys(unwritten)
-
-
 def data_columns(document: Document, key: str | None = None) -> dict[str, list[Cell]]:
     """Return the columns of a table (of `rows`, else the first) with the values that JSON has."""
     tables = {table.key: table for table in _tables(document)}
     if key is not None and key not in tables:
         raise InputError(f"table {quoted(key)}: expected one of {', '.join(tables)}")
     table = tables[key or ("rows" if "rows" in tables else next(iter(tables)))]
-    records = [_json_record(table, row) for row in table.rows]
-    return {c.key: [_plain_value(cells[c.key]) for cells in records] for c in _columns(table)}
+    return {column.key: [_value(column, row) for row in table.rows] for column in _columns(table)}
 
 
-def _plain_value(cell: Cell) -> Cell:
-    if isinstance(cell, str):
-        return str(cell)
-    return float(cell) if isinstance(cell, float) else cell
+def _value(column: Column, row: Any) -> Cell:
+    """Return a cell as JSON has it: infinities are null, numbers of NumPy plain."""
+    cell = column.cell(row)
+    if isinstance(cell, float):
+        return float(cell) if math.isfinite(cell) else None
+    return cell
 
 
 def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:
@@ -108,22 +106,19 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
 
 
 def _plain_rows(table: Table, spreadsheet_safe: bool) -> Iterator[list[str]]:
-    text = no_formula if spreadsheet_safe else str
+    quote = no_formula if spreadsheet_safe else str
     columns = _columns(table)
-    yield [text(column.key) for column in columns]
+    yield [quote(column.key) for column in columns]
     for row in table.rows:
-        cells = (row.get(column.key) for column in columns)
-        yield [text(cell) if isinstance(cell, str) else _cell_text(cell) for cell in cells]
+        cells = [column.cell(row) for column in columns]
+        yield [quote(cell) if isinstance(cell, str) else _number_text(cell) for cell in cells]
 
 
-def _cell_text(cell: Cell) -> str:
-    if cell is None or is_missing(cell):
+def _number_text(cell: float | None) -> str:
+    if cell is None:
         return ""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, float):
-        return repr(float(cell))
-    return str(cell).lower()  # true and false, as in JSON
+    # true and false, as in JSON
+    return repr(float(cell)) if isinstance(cell, float) else str(cell).lower()
 
 
 def _encodable(text: str) -> str:

@@ -39,20 +39,9 @@ SPREADSHEET_FORMATS = ("csv", "tsv")
 """Formats that spreadsheets open."""
 
 
-def render(
-    document: Document,
-    format: str,
-    *,
-    color: bool = False,
-    width: int = 100,
-    spreadsheet_safe: bool = False,
-) -> str:
-    """Return the document in one of the `RENDERERS`' formats.
-
-    `color` and `width` are for text; `spreadsheet_safe` is for CSV and TSV.
-    """
-    safe = spreadsheet_safe
-    return "".join(render_pieces(document, format, color=color, width=width, spreadsheet_safe=safe))
+def render(document: Document, format: str, **options: Any) -> str:
+    """Return the document in one of the `RENDERERS`' formats; options as for `render_pieces`."""
+    return "".join(render_pieces(document, format, **options))
 
 
 def render_pieces(
@@ -63,7 +52,10 @@ def render_pieces(
     width: int = 100,
     spreadsheet_safe: bool = False,
 ) -> Iterable[str]:
-    """Render in pieces, to save memory for long tables."""
+    """Render in pieces, to save memory for long tables.
+
+    `color` and `width` are for text; `spreadsheet_safe` is for CSV and TSV.
+    """
     check_spreadsheet_safe(format, spreadsheet_safe)
     options: dict[str, Any] = {"color": color, "width": width} if format == "text" else {}
     if spreadsheet_safe:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, pairwise, zip_longest
+from os.path import commonprefix
 
 from karat.errors import JOINERS, visible
-from karat.report.model import Column, Document, Table, cell_text, is_missing, sections
+from karat.report.model import CellText, Column, Document, Table, cell_text, sections
 
 ELLIPSIS = "…"
 BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35", "36"
@@ -29,6 +29,10 @@ class Sheet:
     def lines(self, text: str, code: str) -> list[str]:
         """Running text, wrapped to the width."""
         return [self.ink(line, code) for line in wrap(visible(text, keep="\n"), self.width)]
+
+    def paragraphs(self, texts: Iterable[str], code: str = "") -> list[str]:
+        """Running texts, each from a line of its own."""
+        return [line for text in texts for line in self.lines(text, code)]
 
 
 def display_width(text: str) -> int:
@@ -90,12 +94,37 @@ class Panel:
     """The columns of a table that fit side by side, with the width of each."""
 
     table: Table
-    columns: tuple[Column, ...]
-    widths: tuple[int, ...]
+    columns: Sequence[Column]
+    widths: Sequence[int]
     sheet: Sheet
     indent: str
 
-    def line(self, cells: Sequence[tuple[str, str]]) -> str:
+    def lines(self) -> Iterator[str]:
+        """Yield the heads, and the rows below their sub-headings."""
+        ink = self.sheet.ink
+        yield ""
+        yield self._line([(visible(column.title), DIM) for column in self.columns])
+        yield ink("─" * (row_width(self.widths) + len(self.indent)), DIM)
+        if not self.table.rows:
+            yield ink("no rows", DIM)
+        for heading, rows in sections(self.table, self.columns, visible):
+            if heading is not None:
+                yield ink(truncate(heading, self.sheet.width), CYAN)
+            for row in rows:
+                yield from self._row_lines(row)
+
+    def _row_lines(self, row: Sequence[CellText]) -> Iterator[str]:
+        cells = []
+        for (cell, column, text, stressed), width in zip(row, self.widths, strict=True):
+            pieces = [text]
+            if column.wrap and isinstance(cell, str):  # first at the line feeds of the text
+                lines = visible(cell, keep="\n").split("\n")
+                pieces = [piece for line in lines for piece in wrap(line, width)]
+            code = DIM if cell is None else BOLD if stressed else ""
+            cells.append([(piece, code) for piece in pieces])
+        yield from map(self._line, zip_longest(*cells, fillvalue=("", "")))
+
+    def _line(self, cells: Sequence[tuple[str, str]]) -> str:
         """Return a line of cells, each a text and its color code."""
         pieces = []
         for (text, code), column, width in zip(cells, self.columns, self.widths, strict=True):
@@ -109,30 +138,26 @@ class Panel:
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
     """Render the document at most `width` columns wide; without `color`, free of escape codes."""
     sheet = Sheet(width, color)
-
-    def paragraphs(texts: Iterable[str], code: str) -> list[str]:
-        return [line for text in texts for line in sheet.lines(text, code)]
-
-    blocks = [sheet.lines(document.title, BOLD), paragraphs(document.answer, "")]
-    if document.basis:
-        blocks[-1] += sheet.lines(document.basis, DIM)
-    blocks.append(paragraphs(document.warnings, YELLOW))
-    for block in document.for_people:
-        title = sheet.lines(block.title, BOLD)
-        if isinstance(block, Table):
-            panels = [line for panel in _split_panels(block, sheet) for line in _lines(panel)]
-            title = title if block.title != document.title else []
-            blocks.append([*title, *panels[1:], *paragraphs(block.notes, DIM)])
-        elif block.sketch:
-            blocks.append([*title, *block.sketch(sheet), *sheet.lines(block.caption, DIM)])
-    blocks.append(paragraphs(document.remarks, DIM))
+    blocks = [sheet.lines(document.title, BOLD), sheet.paragraphs(document.answer)]
+    blocks[-1] += sheet.lines(document.basis, DIM)
+    blocks.append(sheet.paragraphs(document.warnings, YELLOW))
+    for part in document.parts:
+        title = sheet.lines(part.title, BOLD)
+        if isinstance(part, Table):
+            if part.readers != "programs":
+                panels = [line for panel in split_panels(part, sheet) for line in panel.lines()]
+                title = title if part.title != document.title else []
+                blocks.append([*title, *panels[1:], *sheet.paragraphs(part.notes, DIM)])
+        elif part.sketch:
+            blocks.append([*title, *part.sketch(sheet), *sheet.lines(part.caption, DIM)])
+    blocks.append(sheet.paragraphs(document.remarks, DIM))
     # Never wrapped or cut: a signature is there to be copied.
-    word, signatures = sheet.ink("signature", DIM), document.signatures.values()
+    word, signatures = sheet.ink("signature", DIM), (document.signatures or {}).values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _split_panels(table: Table, sheet: Sheet) -> list[Panel]:
+def split_panels(table: Table, sheet: Sheet) -> Iterator[Panel]:
     """Split a table into panels that fit the sheet: one if all columns fit at their minimum width.
 
     Columns keep numbers, and right-aligned texts such as intervals, whole; other texts keep their
@@ -142,54 +167,26 @@ def _split_panels(table: Table, sheet: Sheet) -> list[Panel]:
     indent = "" if table.group is None else INDENT
     room = sheet.width - len(indent)
     natural, floors = [], []
-    for number, column in enumerate(columns):
-        texts = [cell_text(row.get(column.key), column, visible) for row in table.rows]
+    for position, column in enumerate(columns):
+        cells = [(row, column.cell(row)) for row in table.rows]
+        texts = [cell_text(cell, column, visible, row=row) for row, cell in cells]
         natural.append(widest([visible(column.title), *texts]))
-        keeps_whole = (
-            column.align == "right" or not isinstance(row.get(column.key), str)
-            for row in table.rows
-        )
-        numbers = [text for text, keep in zip(texts, keeps_whole, strict=True) if keep]
+        is_number = [column.align == "right" or not isinstance(cell, str) for _, cell in cells]
+        numbers = [text for text, whole in zip(texts, is_number, strict=True) if whole]
         start = MIN_TITLE if numbers and len(numbers) == len(texts) else MIN_NAME
         floors.append(max(min(natural[-1], start), widest(numbers)))
-        if number == 0:
+        if position == 0:
             pairs = pairwise(sorted(set(texts)))
-            starts = [name[: _prefix_length(*pair) + 1] for pair in pairs for name in pair]
+            starts = [
+                name[: len(commonprefix(pair)) + 1]  # noqa: RUF071 - characters are meant
+                for pair in pairs
+                for name in pair
+            ]
             distinct = min(widest(starts) + 1, natural[0])  # with the ellipsis
             floors[0] = max(floors[0], distinct) if distinct <= room / 3 else floors[0]
-    result = []
     for chosen in split_columns(floors, room):
         widths = share_width([natural[c] for c in chosen], [floors[c] for c in chosen], room)
-        panel_columns = tuple(columns[c] for c in chosen)
-        result.append(Panel(table, panel_columns, tuple(widths), sheet, indent))
-    return result
-
-
-def _prefix_length(first: str, second: str) -> int:
-    differs = (k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
-    return next(differs, min(len(first), len(second)))
-
-
-def _lines(panel: Panel) -> Iterator[str]:
-    ink = panel.sheet.ink
-    yield ""
-    yield panel.line([(visible(column.title), DIM) for column in panel.columns])
-    yield ink("─" * (row_width(panel.widths) + len(panel.indent)), DIM)
-    if not panel.table.rows:
-        yield ink("no rows", DIM)
-    for heading, rows in sections(panel.table, panel.columns, visible):
-        if heading is not None:
-            yield ink(truncate(heading, panel.sheet.width), CYAN)
-        for row in rows:
-            cells = []
-            for (cell, column, text, stressed), width in zip(row, panel.widths, strict=True):
-                code = DIM if is_missing(cell) else BOLD if stressed else ""
-                pieces = [text]
-                if column.wrap:  # first at the line feeds of the text
-                    lines = cell_text(cell, column, partial(visible, keep="\n")).split("\n")
-                    pieces = [piece for line in lines for piece in wrap(line, width)]
-                cells.append([(piece, code) for piece in pieces])
-            yield from map(panel.line, zip_longest(*cells, fillvalue=("", "")))
+        yield Panel(table, [columns[c] for c in chosen], widths, sheet, indent)
 
 
 def share_width(natural: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
@@ -207,14 +204,14 @@ def share_width(natural: Sequence[int], floors: Sequence[int], width: int) -> li
 
 def split_columns(floors: Sequence[int], width: int) -> list[list[int]]:
     """Return column indices in panels that fit one above the other; the first column leads each."""
-    result = [[0]]
+    panels = [[0]]
     for column in range(1, len(floors)):
-        wider = [*result[-1], column]
-        if len(result[-1]) == 1 or row_width([floors[c] for c in wider]) <= width:
-            result[-1] = wider
+        wider = [*panels[-1], column]
+        if len(panels[-1]) == 1 or row_width([floors[c] for c in wider]) <= width:
+            panels[-1] = wider
         else:
-            result.append([0, column])
-    return result
+            panels.append([0, column])
+    return panels
 
 
 def row_width(widths: Sequence[int]) -> int:

@@ -274,14 +274,14 @@ _PARTS = (
 _TREE_EDITS = (SEGMENT, *columns(head="Head", head_position="Head position"), *EDIT_COLUMNS)
 
 
-def explanations_document(result: SegmentExplanations, command: str) -> Document:
+def explanations_document(result: SegmentExplanations) -> Document:
     """Return the pictures and rows of some segments of one candidate."""
     of_trees = isinstance(result.rows[0].explanation, TreeExplanation)
     blocks = (treelet_blocks if of_trees else grid_blocks)(result.rows)
     title = f"{result.system} by {result.metric}"
     signed = {str(result.metric): result.signature}
     answer = () if of_trees else grid_answer(result.rows)
-    return Document(title, blocks, command, signed, result.notes, answer=answer)
+    return Document(title, blocks, signatures=signed, answer=answer)
 
 
 def treelet_blocks(rows: Sequence[Any]) -> tuple[Block, ...]:

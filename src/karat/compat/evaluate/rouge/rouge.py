@@ -8,12 +8,10 @@ from karat.compat import evaluate_base as base
 from karat.compat import rouge_scorer
 
 
-class Rouge(base.KaratModule):
-    """ROUGE as rouge-score computes it: F of each type, the mean over predictions."""
+class EvaluateRouge(base.KaratModule):
+    """ROUGE as rouge-score computes it, by Karat."""
 
-    title = "ROUGE as rouge-score computes it, by Karat."
-
-    def _compute(
+    def _compute(  # type: ignore[override]
         self,
         predictions: Sequence[str],
         references: Sequence[Any],

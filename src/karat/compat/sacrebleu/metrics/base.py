@@ -6,7 +6,8 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from karat import __version__
@@ -14,7 +15,6 @@ from karat.errors import InputError, quoted, short
 
 if TYPE_CHECKING:
     from karat.arrays import Floats, NDArray
-    from karat.metrics.base import Metric as KaratMetric
     from karat.text.references import References
 
 
@@ -25,7 +25,21 @@ _SHORT = {"version": "v", "nrefs": "#", "test": "t", "lang": "l", "subset": "S",
 _SHORT |= {"seed": "rs", "case": "c"}
 
 
-class Score:
+ClassT = TypeVar("ClassT", bound=type)
+
+
+def drop_in_name(name: str) -> Callable[[ClassT], ClassT]:
+    """Give a class sacreBLEU's name, under which its module must have it, for pickles."""
+
+    def rename(cls: ClassT) -> ClassT:
+        cls.__name__ = cls.__qualname__ = name
+        return cls
+
+    return rename
+
+
+@drop_in_name("Score")
+class SacreScore:
     """A name, a value, and what a bootstrap says about it."""
 
     def __init__(self, name: str, score: float) -> None:
@@ -37,33 +51,24 @@ class Score:
         self, width: int = 2, score_only: bool = False, signature: str = "", is_json: bool = False
     ) -> str:
         """Return the score as text, or as JSON with the fields of the signature."""
-        plain, confidence = f"{self.score:.{width}f}", self._confidence(width)
-        text = f"{plain} ({confidence})" if confidence else plain
+        score, mean, width_95 = (f"{v:.{width}f}" for v in (self.score, self._mean, self._ci))
+        confidence = f"μ = {mean} ± {width_95}" if self._mean > 0 else ""
+        text = f"{score} ({confidence})" if confidence else score
         if score_only:
             return text
-        if is_json:
-            return json.dumps(self._fields(width, signature), indent=1, ensure_ascii=False)
-        name = f"{self.name}|{signature}" if signature else self.name
-        return f"{name} = {text} {self._verbose}".rstrip()
-
-    def _confidence(self, width: int) -> str:
-        return f"μ = {self._mean:.{width}f} ± {self._ci:.{width}f}" if self._mean > 0 else ""
-
-    def _fields(self, width: int, signature: str) -> dict[str, Any]:
-        fields: dict[str, Any] = {"name": self.name, "score": round_to(self.score, width)}
-        fields["signature"] = signature
-        if self._mean > 0:
-            fields["confidence_mean"] = round_to(self._mean, width)
-            fields["confidence_var"] = round_to(self._ci, width)
-            fields["confidence"] = self._confidence(width)
+        if not is_json:
+            name = f"{self.name}|{signature}" if signature else self.name
+            return f"{name} = {text} {self._verbose}".rstrip()
+        fields: dict[str, Any] = {"name": self.name, "score": float(score), "signature": signature}
+        if confidence:
+            fields |= {"confidence_mean": float(mean), "confidence_var": float(width_95)}
+            fields["confidence"] = confidence
         if self._verbose:
             fields["verbose_score"] = self._verbose
-        for field in signature.split("|") if signature else []:
-            key, _, value = field.partition(":")
-            fields[key] = value
-        return fields
+        fields |= dict(field.partition(":")[::2] for field in signature.split("|") if signature)
+        return json.dumps(fields, indent=1, ensure_ascii=False)
 
-    def estimate_ci(self, scores: Sequence[Score]) -> None:
+    def estimate_ci(self, scores: Sequence[SacreScore]) -> None:
         """Keep the mean of resampled scores and half the width of their central 95%."""
         from karat.arrays import np
 
@@ -76,16 +81,8 @@ class Score:
         low, high = interval(values)
         self._mean, self._ci = float(values.mean()), (high - low) / 2
 
-    def __str__(self) -> str:
-        return self.format()
-
     def __repr__(self) -> str:
         return self.format()
-
-
-def round_to(value: float, width: int) -> float:
-    """Return the number that is printed with so many decimals."""
-    return float(f"{value:.{width}f}")
 
 
 class Signature:
@@ -110,9 +107,6 @@ class Signature:
         """Set a field."""
         self.info[key] = value
 
-    def __str__(self) -> str:
-        return self.format()
-
     def __repr__(self) -> str:
         return self.format()
 
@@ -120,12 +114,13 @@ class Signature:
 Streams: TypeAlias = "Sequence[Sequence[str | None]]"
 """References as sacreBLEU takes them: `references[k][i]` is reference k of segment i, or None."""
 
-ScoreT = TypeVar("ScoreT", bound=Score)
+ScoreT = TypeVar("ScoreT", bound=SacreScore)
 
 _ORIENTATION = "give a list of streams, each with a reference for every hypothesis"
 
 
-class Metric(ABC, Generic[ScoreT]):
+@drop_in_name("Metric")
+class SacreMetric(ABC, Generic[ScoreT]):
     """A metric with sacreBLEU's methods; its attributes are its settings."""
 
     _SHORT: ClassVar[dict[str, str]] = {}
@@ -134,10 +129,11 @@ class Metric(ABC, Generic[ScoreT]):
         self.n_bootstrap: int | None = None
         self.seed: str | None = None
         self.num_refs: int | None = None  # -1: it varies
+        self._karat()  # wrong settings are refused here
         self._ref_cache = None if references is None else self._read(references)
 
     @abstractmethod
-    def _karat(self) -> KaratMetric:
+    def _karat(self) -> Any:
         """Return Karat's metric with these settings."""
 
     @abstractmethod
@@ -171,10 +167,10 @@ class Metric(ABC, Generic[ScoreT]):
 
     def sentence_score(self, hypothesis: str, references: Sequence[str]) -> ScoreT:
         """Return the score of one sentence against its references."""
-        from karat.compat.one_segment import row_of
+        from karat.compat.one_segment import pairs_of
 
-        texts = self._sentence_references(hypothesis, references)
-        return self._score(row_of(self._karat(), hypothesis, texts))
+        texts, metric = self._check_sentence(hypothesis, references), self._karat()
+        return self._score(metric.rows(pairs_of([metric], hypothesis, texts))[0])
 
     def get_signature(self) -> Signature:
         """Return the signature; the number of references is known once something was scored."""
@@ -185,77 +181,78 @@ class Metric(ABC, Generic[ScoreT]):
         resampling = {"bs": self.n_bootstrap, "seed": self.seed}
         return Signature({**shared, **resampling, **self._info()}, self._SHORT)
 
-    def _sentence_references(self, hypothesis: str, references: Sequence[str]) -> list[str]:
-        texts = sentence_references(hypothesis, references)
+    def _check_sentence(self, hypothesis: object, references: object) -> list[str]:
+        """Return the references of one sentence; those that are None are left out."""
+        if not isinstance(hypothesis, str):
+            raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
+        if isinstance(references, str | bytes) or not isinstance(references, Iterable):
+            kind = type(references).__name__
+            raise InputError(f"references is {kind}, expected a list of str")
+        texts = [text for text in references if text is not None]
+        bad = next((text for text in texts if not isinstance(text, str)), None)
+        if bad is not None:
+            raise InputError(f"references holds {quoted(bad)}, expected str")
+        if not texts:
+            raise InputError("references is empty: at least one is needed")
         self.num_refs = len(texts)
         return texts
 
-    def _read(self, references: Streams) -> References:
-        read = read_streams(references)
-        self.num_refs = -1 if read.number is None else read.number
-        return read
+    def _read(self, streams: object) -> References:
+        """Return references given as streams; None means that a stream has none there."""
+        from karat.text.references import References, VaryingReferences
+        from karat.text.segments import Strings
+
+        if isinstance(streams, str | bytes) or not isinstance(streams, Iterable):
+            raise InputError(f"references is {type(streams).__name__}: {_ORIENTATION}")
+        columns: list[tuple[str | None, ...]] = []
+        for k, stream in enumerate(streams):
+            if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
+                kind = type(stream).__name__
+                raise InputError(f"references[{k}] is {kind}: {_ORIENTATION}, as in [references]")
+            columns.append(tuple(stream))
+        if not columns:
+            raise InputError(f"references is empty: {_ORIENTATION}")
+        lengths = sorted({len(column) for column in columns})
+        if len(lengths) > 1:
+            counts = " and ".join(map(str, lengths))
+            problem = f"the streams of references have {counts} segments"
+            raise InputError(f"{problem}: they must be equal")
+        references: References
+        if any(None in column for column in columns):
+            groups = [
+                [text for text in row if text is not None] for row in zip(*columns, strict=True)
+            ]
+            if [] in groups:
+                location = f"segment {groups.index([]) + 1:,} has no reference"
+                raise InputError(f"{location}: it is None in every stream")
+            references = VaryingReferences(groups)
+        else:
+            texts: Any = columns
+            names = (f"references[{k}]" for k in range(len(columns)))
+            references = References([*map(Strings, texts, names)])
+        self.num_refs = -1 if references.number is None else references.number
+        return references
 
     def _resample(self, score: ScoreT, rows: NDArray[Any], resamples: int) -> None:
+        """Give a score its interval; the seed is in the environment, where sacreBLEU reads it."""
         from karat.stats.resampling import bootstrap_sums
 
-        seed = _seed()
-        self.n_bootstrap, self.seed = resamples, "none" if seed is None else str(seed)
-        generator_seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-        sums = bootstrap_sums(rows, resamples, generator_seed)
+        seed = os.environ.get("SACREBLEU_SEED", "12345").lower()
+        if seed != "none" and not re.fullmatch("[0-9]{1,18}", seed):
+            problem = f"SACREBLEU_SEED={short(os.environ['SACREBLEU_SEED'])}"
+            raise InputError(f"{problem}: expected a whole number or none")
+        number = int.from_bytes(os.urandom(4), "big") if seed == "none" else int(seed)
+        self.n_bootstrap, self.seed = resamples, seed if seed == "none" else str(number)
+        sums = bootstrap_sums(rows, resamples, number)
         score.take_resamples(self._karat().measure(sums)["value"])
 
 
-def read_streams(references: Iterable[Iterable[str | None]]) -> References:
-    """Return references that are given as streams; None means that a stream has none there."""
-    from karat.text.references import References, VaryingReferences
-    from karat.text.segments import Strings
+@lru_cache(maxsize=32, typed=True)
+def cached_metric(name: str, *settings: Any) -> Any:
+    """Return Karat's metric with these settings, in the order of their declaration."""
+    from karat.metrics.names import METRICS
 
-    if isinstance(references, str | bytes) or not isinstance(references, Iterable):
-        raise InputError(f"references is {type(references).__name__}: {_ORIENTATION}")
-    streams = [_stream(k, stream) for k, stream in enumerate(references)]
-    if not streams:
-        raise InputError(f"references is empty: {_ORIENTATION}")
-    lengths = {len(stream) for stream in streams}
-    if len(lengths) > 1:
-        counts = " and ".join(str(n) for n in sorted(lengths))
-        raise InputError(f"the streams of references have {counts} segments: they must be equal")
-    if not any(None in stream for stream in streams):
-        return References([Strings(s, f"references[{k}]") for k, s in enumerate(streams)])  # type: ignore[arg-type]
-    groups = [[text for text in row if text is not None] for row in zip(*streams, strict=True)]
-    if [] in groups:
-        location = f"segment {groups.index([]) + 1:,} has no reference"
-        raise InputError(f"{location}: it is None in every stream")
-    return VaryingReferences(groups)
+    return METRICS[name](*settings)
 
 
-def _stream(k: int, stream: object) -> tuple[str | None, ...]:
-    if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
-        kind = type(stream).__name__
-        raise InputError(f"references[{k}] is {kind}: {_ORIENTATION}, as in [references]")
-    return tuple(stream)
-
-
-def sentence_references(hypothesis: object, references: object) -> list[str]:
-    """Return the references of one sentence; those that are None are left out."""
-    if not isinstance(hypothesis, str):
-        raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
-    if isinstance(references, str | bytes) or not isinstance(references, Iterable):
-        kind = type(references).__name__
-        raise InputError(f"references is {kind}, expected a list of str")
-    texts = [text for text in references if text is not None]
-    bad = next((text for text in texts if not isinstance(text, str)), None)
-    if bad is not None:
-        raise InputError(f"references holds {quoted(bad)}, expected str")
-    if not texts:
-        raise InputError("references is empty: at least one is needed")
-    return texts
-
-
-def _seed() -> int | None:
-    """Return the seed in the environment, as sacreBLEU reads it; None: draw one."""
-    text = os.environ.get("SACREBLEU_SEED", "12345")
-    if text.lower() == "none":
-        return None
-    if not re.fullmatch("[0-9]{1,18}", text):
-        raise InputError(f"SACREBLEU_SEED={short(text)}: expected a whole number or none")
-    return int(text)
+Metric, Score = SacreMetric, SacreScore

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from karat.compat.sacrebleu.metrics.base import Metric, Score, Streams
+from karat.compat.sacrebleu.metrics.base import (
+    SacreMetric,
+    SacreScore,
+    Streams,
+    cached_metric,
+    drop_in_name,
+)
 
 if TYPE_CHECKING:
     from karat.arrays import NDArray
     from karat.metrics import ngram
 
 
-class BLEUScore(Score):
+class BLEUScore(SacreScore):
     """A BLEU score and its parts."""
 
     def __init__(
@@ -38,7 +43,8 @@ class BLEUScore(Score):
         )
 
 
-class BLEU(Metric[BLEUScore]):
+@drop_in_name("BLEU")
+class SacreBLEU(SacreMetric[BLEUScore]):
     """BLEU of hypotheses against references."""
 
     SMOOTH_DEFAULTS: ClassVar[dict[str, float | None]] = {
@@ -72,24 +78,21 @@ class BLEU(Metric[BLEUScore]):
         self.max_ngram_order, self.effective_order = max_ngram_order, effective_order
         tokenizer = tokenize or self._OF_LANGUAGE.get(trg_lang, self.TOKENIZER_DEFAULT)
         self._tok = "flores101" if tokenizer == "spm" else tokenizer
-        self._karat()  # wrong settings are refused here
         super().__init__(references)
 
     def _karat(self) -> ngram.BLEU:
-        return _bleu(
-            self.max_ngram_order,
-            self._tok,
-            "lower" if self.lowercase else "mixed",
-            self.smooth_method,
-            self.smooth_value,
-            self.effective_order,
+        case = "lower" if self.lowercase else "mixed"
+        smoothing = self.smooth_method, self.smooth_value, bool(self.effective_order)
+        metric: ngram.BLEU = cached_metric(
+            "bleu", self.max_ngram_order, self._tok, case, *smoothing
         )
+        return metric
 
     def sentence_score(self, hypothesis: str, references: Sequence[str]) -> BLEUScore:
         """Return the score of one sentence against its references."""
         from karat.compat.one_segment import pairs_of
 
-        texts, metric = self._sentence_references(hypothesis, references), self._karat()
+        texts, metric = self._check_sentence(hypothesis, references), self._karat()
         pairs = pairs_of([metric], hypothesis, texts)
         length = len(pairs.candidates.tokens(metric.recipe).ids)
         ends = pairs.references.tokens(metric.recipe).offsets.tolist()
@@ -116,8 +119,9 @@ class BLEU(Metric[BLEUScore]):
         max_ngram_order: int = 4,
     ) -> BLEUScore:
         """Return the score of matches and totals of each order and of both lengths."""
-        settings = smooth_method, smooth_value, effective_order
-        metric = _bleu(max_ngram_order, BLEU.TOKENIZER_DEFAULT, "mixed", *settings)
+        smoothing = smooth_method, smooth_value, bool(effective_order)
+        tok = SacreBLEU.TOKENIZER_DEFAULT
+        metric = cached_metric("bleu", max_ngram_order, tok, "mixed", *smoothing)
         orders = slice(max_ngram_order)
         return _score_counts(metric, [*correct[orders]], [*total[orders]], sys_len, ref_len)
 
@@ -141,13 +145,7 @@ class BLEU(Metric[BLEUScore]):
         }
 
 
-@lru_cache(maxsize=32, typed=True)
-def _bleu(
-    n: int, tok: str, case: str, smooth: str, smooth_value: float | None, eff: bool
-) -> ngram.BLEU:
-    from karat.metrics import ngram
-
-    return ngram.BLEU(n, tok, case, smooth, smooth_value, bool(eff))
+BLEU = SacreBLEU
 
 
 def _score_counts(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from karat.compat.sacrebleu.metrics.base import Metric, Score, Streams
+from karat.compat.sacrebleu.metrics.base import SacreMetric, SacreScore, Streams, cached_metric
 
 if TYPE_CHECKING:
     from karat.arrays import NDArray
-    from karat.metrics.chrf import ChrF
 
 
-class CHRFScore(Score):
+class CHRFScore(SacreScore):
     """A chrF score; its name has beta and a plus for each word order."""
 
     def __init__(self, score: float, char_order: int, word_order: int, beta: float) -> None:
@@ -20,7 +18,7 @@ class CHRFScore(Score):
         self.char_order, self.word_order, self.beta = char_order, word_order, beta
 
 
-class CHRF(Metric[CHRFScore]):
+class CHRF(SacreMetric[CHRFScore]):
     """chrF of hypotheses against references; with `word_order=2` it is chrF++."""
 
     CHAR_ORDER, WORD_ORDER, BETA = 6, 0, 2
@@ -39,7 +37,6 @@ class CHRF(Metric[CHRFScore]):
         self.char_order, self.word_order, self.beta = char_order, word_order, beta
         self.lowercase, self.whitespace = lowercase, whitespace
         self.eps_smoothing = eps_smoothing
-        self._karat()  # wrong settings are refused here
         super().__init__(references)
 
     @property
@@ -47,10 +44,10 @@ class CHRF(Metric[CHRFScore]):
         """The number of orders of characters and words."""
         return self.char_order + self.word_order
 
-    def _karat(self) -> ChrF:
+    def _karat(self) -> Any:
         case = "lower" if self.lowercase else "mixed"
         switches = bool(self.whitespace), bool(self.eps_smoothing)
-        return _chrf(self.char_order, self.word_order, self.beta, case, *switches)
+        return cached_metric("chrf", self.char_order, self.word_order, self.beta, case, *switches)
 
     def _score(self, row: NDArray[Any]) -> CHRFScore:
         value = float(self._karat().measure(row[None, :])["value"][0])
@@ -64,10 +61,3 @@ class CHRF(Metric[CHRFScore]):
             "nw": self.word_order,
             "space": "yes" if self.whitespace else "no",
         }
-
-
-@lru_cache(maxsize=32, typed=True)
-def _chrf(n: int, words: int, beta: float, case: str, space: bool, eps: bool) -> ChrF:
-    from karat.metrics.chrf import ChrF
-
-    return ChrF(n, words, beta, case, space, eps)

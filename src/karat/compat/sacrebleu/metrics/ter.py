@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from karat.compat.sacrebleu.metrics.base import Metric, Score, Streams
+from karat.compat.sacrebleu.metrics.base import (
+    SacreMetric,
+    SacreScore,
+    Streams,
+    cached_metric,
+    drop_in_name,
+)
 
 if TYPE_CHECKING:
     from karat.arrays import NDArray
-    from karat.metrics import ter
 
 
-class TERScore(Score):
+class TERScore(SacreScore):
     """An edit rate: edits by words of the references."""
 
     def __init__(self, score: float, num_edits: float, ref_length: float) -> None:
@@ -20,7 +24,8 @@ class TERScore(Score):
         self.num_edits, self.ref_length = num_edits, ref_length
 
 
-class TER(Metric[TERScore]):
+@drop_in_name("TER")
+class SacreTER(SacreMetric[TERScore]):
     """Translation edit rate of hypotheses against references."""
 
     tokenizer_signature = "tercom"
@@ -38,9 +43,9 @@ class TER(Metric[TERScore]):
         self.asian_support, self.case_sensitive = asian_support, case_sensitive
         super().__init__(references)
 
-    def _karat(self) -> ter.TER:
+    def _karat(self) -> Any:
         switches = bool(self.normalized), bool(self.no_punct), bool(self.asian_support)
-        return _ter(*switches, "mixed" if self.case_sensitive else "lower")
+        return cached_metric("ter", *switches, "mixed" if self.case_sensitive else "lower")
 
     def _score(self, row: NDArray[Any]) -> TERScore:
         value = float(self._karat().measure(row[None, :])["value"][0])
@@ -57,8 +62,4 @@ class TER(Metric[TERScore]):
         }
 
 
-@lru_cache(maxsize=32, typed=True)
-def _ter(norm: bool, nopunct: bool, asian: bool, case: str) -> ter.TER:
-    from karat.metrics import ter
-
-    return ter.TER(norm, nopunct, asian, case)
+TER = SacreTER

@@ -1,7 +1,9 @@
-"""`karat lm train`: a language model from text."""
+"""The commands of `karat lm`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -11,6 +13,7 @@ from karat.cli.command import Command
 from karat.cli.parameters import (
     ADVANCED,
     WORDS,
+    F,
     Gigabytes,
     Listing,
     choice,
@@ -21,8 +24,16 @@ from karat.cli.parameters import (
 )
 from karat.cli.show import check_output, show
 from karat.errors import InputError
-from karat.lm.cli.group import recipe_options
 from karat.progress import Bar
+
+
+def recipe_options(tok: str) -> Callable[[F], F]:
+    """Add `--tok`, `--case` and `--stem`, by default None; help shows `tok` as the default."""
+    add = partial(option, heading=WORDS)
+    stem = add("--stem", "Stemmer, such as english. Default: none.", metavar="STEMMER")
+    case = add("--case", "Keep case, or lower it. Default: mixed.", choice("mixed", "lower"))
+    cut = add("--tok", f"Tokeniser (see `karat metrics`). Default: {tok}.", metavar="TOKENISER")
+    return lambda function: cut(case(stem(function)))
 
 
 @click.command(name="train", cls=Command)
@@ -77,7 +88,7 @@ from karat.progress import Bar
     cls=Listing,
     registry="renderers",
 )
-def command(
+def train(
     texts: Any, output: str, min_counts: Any, memory: Any, as_text: bool, format: str, **given: Any
 ) -> None:
     """Train an n-gram language model.
@@ -111,4 +122,53 @@ def command(
             progress=progress,
             **settings,
         )
-    show(result.document(options.command_line()), format, None)
+    show(result, format, None)
+
+
+@click.command(name="score", cls=Command)
+@click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
+@option("--model", "Language model, binary or ARPA.", path, required=True)
+@flag("--segments", "Show log10 Pr of every sentence, its end included.")
+@flag("--words", "Show log10 p of every word, and the length of its n-gram in the model.")
+@options.output
+@recipe_options("that of the model; none for ARPA")
+@options.as_text
+@options.threads
+def score(
+    texts: tuple[str, ...],
+    model: str,
+    segments: bool,
+    words: bool,
+    as_text: bool,
+    format: str,
+    output: str | None,
+    threads: int | None,
+    **given: str | None,
+) -> None:
+    """Compute the perplexity of texts under a language model.
+
+    TEXT is a UTF-8 file with one sentence per line (.gz is fine, - is standard input). Use --tok,
+    --case and --stem with ARPA files, which do not store them.
+
+    \b
+    karat lm score text.txt --model model.lm
+    karat lm score a.txt b.txt --model model.arpa --tok 13a --case lower
+    karat lm score text.txt --model model.lm --segments --format tsv
+    """
+    check_output(output, (*texts, model))
+    if segments and words:
+        raise InputError("--segments and --words exclude each other: give one")
+    if texts.count("-") > 1:
+        raise InputError("standard input (-) is given twice: it can be read only once")
+    from karat.lm.model import LanguageModel, score_texts
+    from karat.text.segments import Lines
+    from karat.text.tokens import Recipe
+
+    chosen = {name: value for name, value in given.items() if value}
+    recipe = None if set(given.values()) == {None} else Recipe(**{"tok": "none", **chosen})
+    with Bar() as progress:
+        language_model = LanguageModel.open(model, recipe, progress=progress)
+        lines = [Lines(path, progress, as_text=as_text) for path in texts]
+        by = "segment" if segments else "word" if words else "text"
+        result = score_texts(lines, language_model, by=by, threads=threads, progress=progress)
+    show(result, format, output)

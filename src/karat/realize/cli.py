@@ -1,4 +1,4 @@
-"""The commands of `karat realize`."""
+"""`karat realize`: the group of its commands, whose code is loaded when called."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.command import Command
+from karat.cli.command import Command, command_group
 from karat.cli.parameters import F, choice, flag, integer, named, option, path
 from karat.cli.show import check_output, say, show
 from karat.progress import Bar
@@ -50,13 +50,39 @@ def _n_best(default: int, help: str) -> Callable[[F], F]:
     return option("--n-best", help, integer(1, 1000), default)
 
 
-def _split_names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",")) if text else ()
-
-
 def _print_notes(notes: Iterable[str]) -> None:
     for note in notes:
         click.echo(f"karat: note: {note[0].lower()}{note[1:]}", err=True)
+
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "train": ("karat.realize.cli:train", "Train a realiser on a treebank."),
+    "generate": ("karat.realize.cli:generate", "Generate a sentence for every tree."),
+    "evaluate": (
+        "karat.realize.cli:evaluate",
+        "Compare the realisers of a model on a treebank.",
+    ),
+    "explain": ("karat.realize.cli:explain", "Explain how a tree is ordered."),
+    "grammar": ("karat.realize.cli:grammar", "List supertags and draw elementary trees."),
+    "demo": ("karat.realize.cli:demo", "Train and explain on a bundled treebank."),
+}
+"""Name -> its function, and the line that `karat realize --help` shows."""
+
+command = command_group(
+    "realize",
+    COMMANDS,
+    """Turn unordered dependency trees into sentences.
+
+    A tree has words in any order, lemmas to inflect (--inputs lemmas), or content
+    words to complete with function words and punctuation (--complete).
+
+    \b
+    karat realize train treebank.conllu -o model.npz
+    karat realize generate trees.conllu --model model.npz
+    karat realize train treebank.conllu -o lemmas.npz --inputs lemmas
+    karat realize generate trees.txt --model lemmas.npz --inputs lemmas
+    """,
+)
 
 
 @click.command(name="train", cls=Command)
@@ -90,9 +116,7 @@ def _print_notes(notes: Iterable[str]) -> None:
     integer(min=1, max=6),
     LM_ORDER,
 )
-def train(
-    treebank: str, output: str, realizer: str, inputs: str, complete_from: str | None, lm_order: int
-) -> None:
+def train(treebank: str, output: str, **settings: Any) -> None:
     """Train a realiser on a treebank.
 
     TREEBANK is a CoNLL-U file with words, UPOS tags, heads and relations. The paper's models take
@@ -108,34 +132,21 @@ def train(
     karat realize train t.conllu -o m.npz --realizer fergus --complete-from all
     """
     from karat.realize import train_realizer_file
-    from karat.realize.model import check_complete_from, input_kinds
     from karat.report.model import format_count
 
-    if realizer == "ordering" and lm_order != LM_ORDER:
+    if settings["realizer"] == "ordering" and settings["lm_order"] != LM_ORDER:
         raise click.UsageError(
             "--lm-order is for the LP Chooser, which --realizer ordering does not train: leave out "
             "one of them"
         )
-    if realizer == "fergus" and inputs != "words":
+    if settings["realizer"] == "fergus" and settings["inputs"] != "words":
         raise click.UsageError(
             "--inputs is for the ordering model, which --realizer fergus does not train: leave out "
             "one of them (the paper's models work with all inputs)"
         )
-    input_kinds(inputs)  # an error before anything is read
-    kinds = _split_names(complete_from)
-    if kinds:
-        check_complete_from(kinds, realizer, inputs)
     check_output(output, [treebank])
     with Bar() as progress:
-        training = train_realizer_file(
-            treebank,
-            output,
-            realizer,
-            inputs=inputs,
-            complete_from=kinds,
-            lm_order=lm_order,
-            progress=progress,
-        )
+        training = train_realizer_file(treebank, output, **settings, progress=progress)
     (row,) = training.rows
     click.echo(
         f"{row.output}: {row.models}, trained on {format_count(row.sentences, 'sentence')} in "
@@ -159,9 +170,7 @@ def train(
 @_keep
 @flag("--detokenise", "Write text from lemmas: spaces as in the training treebank.")
 @options.output
-def generate(
-    model: str, trees: str, complete: str, keep: str, format: str, output: Any, **settings: Any
-) -> None:
+def generate(model: str, trees: str, format: str, output: str | None, **settings: Any) -> None:
     """Generate a sentence for every tree.
 
     TREES is a CoNLL-U file, or trees in brackets or JSON. Word order is ignored. The output has
@@ -179,15 +188,14 @@ def generate(
     karat realize generate trees.txt --model m.npz --inputs lemmas --detokenise
     karat realize generate t.conllu --model m --inputs all --complete punctuation
     """
-    from karat.realize import generate_sentences, open_realizer, read_input
-    from karat.realize.content import check_completion_classes
+    from karat.realize import open_realizer, read_input, realize_trees
+    from karat.realize.content import completed_slots
 
-    settings |= {"complete": _split_names(complete), "keep": _split_names(keep)}
-    check_completion_classes(settings["complete"], settings["keep"])  # refuse unknown names early
+    completed_slots(settings["complete"], settings["keep"])  # refuse unknown names early
     check_output(output, (model, trees))
     with Bar() as progress:
-        sentences = generate_sentences(
-            open_realizer(model), read_input(trees), progress=progress, **settings
+        sentences = realize_trees(
+            open_realizer(model), read_input(trees), **settings, progress=progress
         )
     if format != "text" or settings["n_best"] > 1:
         show(sentences.document(options.command_line()), format, output)
@@ -209,14 +217,7 @@ def generate(
 )
 @_only_realizer
 @options.output
-def evaluate(
-    model: str,
-    treebank: str,
-    inputs: str,
-    realizer: str | None,
-    format: str,
-    output: str | None,
-) -> None:
+def evaluate(model: str, treebank: str, format: str, output: str | None, **settings: Any) -> None:
     """Compare the realisers of a model on a treebank.
 
     Generates each sentence from its tree and shows the paper's four accuracies, BLEU, GTM's F,
@@ -233,11 +234,7 @@ def evaluate(
     check_output(output, (model, treebank))
     with Bar() as progress:
         evaluation = evaluate_realizer(
-            open_realizer(model),
-            read_treebank(treebank),
-            inputs,
-            realizer=realizer,
-            progress=progress,
+            open_realizer(model), read_treebank(treebank), **settings, progress=progress
         )
     show(evaluation.document(options.command_line()), format, output)
 
@@ -257,14 +254,10 @@ def explain(
     model: str,
     trees: str,
     segment: int,
-    inputs: str,
-    realizer: str | None,
     n_best: int,
-    complete: str | None,
-    keep: str | None,
-    unpruned: bool,
     format: str,
     output: str | None,
+    **settings: Any,
 ) -> None:
     """Explain how the realisers of a model order one tree.
 
@@ -282,45 +275,18 @@ def explain(
     karat realize explain trees.conllu --model model.npz -o lattice.svg
     karat realize explain trees.conllu --model model.npz --unpruned -o tree.svg
     """
-    from karat.realize import (
-        explain_content_words,
-        explain_tree,
-        open_realizer,
-        read_input,
-        read_trees,
-    )
+    from karat.realize import explain_tree, open_realizer, read_input
 
-    if keep and not complete:
-        raise click.UsageError("--keep is for --complete: leave it out, or give both")
-    if complete and unpruned:
-        raise click.UsageError("--unpruned is for the supertags, which --complete does not use")
-    if inputs == "relations" and not complete:
-        raise click.UsageError("--inputs relations is for --complete: give both")
     check_output(output, (model, trees))
-    settings: dict[str, Any] = {"realizer": realizer}
     with Bar() as progress:
-        realizer_model = open_realizer(model)
-        if complete:
-            settings |= {"inputs": inputs, "complete": _split_names(complete)}
-            explanation = explain_content_words(
-                realizer_model,
-                read_input(trees),
-                segment - 1,
-                n_best,
-                keep=_split_names(keep),
-                progress=progress,
-                **settings,
-            )
-        else:
-            explanation = explain_tree(
-                realizer_model,
-                read_trees(trees, inputs),
-                segment - 1,
-                n_best,
-                unpruned=unpruned,
-                progress=progress,
-                **settings,
-            )
+        explanation = explain_tree(
+            open_realizer(model),
+            read_input(trees),
+            segment - 1,
+            n_best,
+            **settings,
+            progress=progress,
+        )
     show(explanation.document(options.command_line()), format, output)
 
 

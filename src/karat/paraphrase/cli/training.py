@@ -1,0 +1,428 @@
+"""`karat paraphrase train`, `controls`, `table` and `align`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.options import F
+from karat.cli.parameters import ADVANCED, INPUT, WORDS, Gigabytes, choice, integer, option, path
+from karat.cli.show import check_output, say
+from karat.errors import InputError, quoted
+from karat.paraphrase.cli.scoring import dimension_option
+from karat.progress import Bar
+
+if TYPE_CHECKING:
+    from karat.paraphrase.pem.training import Pivot
+    from karat.progress import Progress
+
+memory_option = option(
+    "--memory",
+    "Memory to use. Beyond it, temporary files are used, with the same result. Default: a quarter "
+    "of the memory of this machine.",
+    Gigabytes(),
+    metavar="GB",
+    heading=ADVANCED,
+)
+
+
+def aligner_option(default: str) -> Callable[[F], F]:
+    """Return `--aligner`; the help names its default."""
+    return option(
+        "--aligner",
+        "Model of word alignment: an HMM with fertilities, or the HMM of the paper's aligner. "
+        f"Default: {default}.",
+        choice("fertility", "hmm"),
+        heading=ADVANCED,
+    )
+
+
+def prefix_option(default: str) -> Callable[[F], F]:
+    """Return `--prefix`; the help names its default."""
+    return option(
+        "--prefix",
+        f"Learn links from the first N characters of words; 0 is whole words. Default: {default}.",
+        integer(0),
+        heading=ADVANCED,
+    )
+
+
+def agreement_option(default: str) -> Callable[[F], F]:
+    """Return `--agreement`; the help names its default."""
+    return option(
+        "--agreement",
+        "Combination of the link probabilities of both directions: the smaller one, the product or "
+        f"its square root. Default: {default}.",
+        choice("min", "root", "product"),
+        heading=ADVANCED,
+    )
+
+
+def _word_option(
+    name: str, help: str, default: str = "none", metavar: str = "STEMMER"
+) -> Callable[[F], F]:
+    return option(name, help, default=default, show_default=True, metavar=metavar, heading=WORDS)
+
+
+@click.command(name="train", cls=Command)
+@click.argument("corpora", metavar="NAME=FILE[,FILE]...", nargs=-1, required=True)
+@option("-o --output", "Write the model to FILE (atomic).", path, required=True)
+@option(
+    "--judged",
+    "Set of judged paraphrases to learn the score from. Without it, and without --combine mean, "
+    "the model has the parts of the score only.",
+    metavar="SET",
+    shell_complete=options.complete_set,
+)
+@dimension_option
+@option(
+    "--form",
+    "Features: the paper's three (paper), the same from single words (unigram), or more, for "
+    "thousands of judgements (rich).",
+    choice("paper", "unigram", "rich"),
+    "unigram",
+)
+@option(
+    "--feature features",
+    "Metric whose score of each paraphrase against its original is a feature too, such as chrf++. "
+    "Repeat for several.",
+    multiple=True,
+    metavar="METRIC",
+    shell_complete=options.complete_metric,
+)
+@option(
+    "--combine",
+    "Combination of the features: a regression learned from --judged, or a mean that needs no "
+    "judgements and does not judge fluency.",
+    choice("regression", "mean"),
+    "regression",
+)
+@option(
+    "--smoothing",
+    "Smoothing of the language model. Default: katz with --form paper, else kneser-ney.",
+    choice("kneser-ney", "katz"),
+    heading=ADVANCED,
+)
+@aligner_option("hmm with --form paper, else fertility")
+@agreement_option("min with the aligner fertility, root with hmm, product with --form paper")
+@option(
+    "--pivot-tok toks",
+    "Tokeniser of a pivot language, such as zh=zh or ja=none. Default: 13a.",
+    multiple=True,
+    metavar="NAME=TOKENISER",
+    heading=WORDS,
+)
+@_word_option(
+    "--stem", "Stemmer of the language of the paraphrases; none for no stemming.", "porter"
+)
+@option(
+    "--links",
+    "Word alignment of a pivot language by another aligner, in Pharaoh format.",
+    multiple=True,
+    metavar="NAME=FILE",
+    heading=INPUT,
+)
+@option(
+    "--controls/--no-controls",
+    "Also learn from three artificial paraphrases of each original, with fixed scores. This can "
+    "lower the agreement with people on other sets.",
+    default=False,
+    show_default=True,
+    heading=ADVANCED,
+)
+@option(
+    "--generate/--no-generate",
+    "Include the data that `karat paraphrase generate` needs.",
+    default=True,
+    show_default=True,
+    heading=ADVANCED,
+)
+@memory_option
+@option(
+    "--work",
+    "Keep the result of each stage in FOLDER, to resume training that was stopped. Finished stages "
+    "with unchanged texts and settings are not repeated.",
+    path,
+    metavar="FOLDER",
+    heading=ADVANCED,
+)
+@options.as_text
+@options.threads
+def train(
+    corpora: tuple[str, ...],
+    output: str,
+    judged: str | None,
+    dimension: str | None,
+    toks: tuple[str, ...],
+    stem: str,
+    links: tuple[str, ...],
+    controls: bool,
+    memory: int | None,
+    as_text: bool,
+    **settings: Any,
+) -> None:
+    """Train a PEM model on parallel text and judged paraphrases.
+
+    NAME is a pivot language and FILE its parallel text. FILE,FILE are aligned line by line, the
+    language of the paraphrases first; a single FILE has two columns separated by a tab. Repeat a
+    NAME to add more text. --judged needs scikit-learn: pip install 'karat[paraphrase]'.
+
+    \b
+    karat paraphrase train fr=train.en,train.fr -o m.npz --judged judged.tsv
+    karat paraphrase train fr=en-fr.tsv zh=en-zh.tsv --pivot-tok zh=zh -o m.npz
+    karat paraphrase train zh=en-zh.tsv --pivot-tok zh=zh --form paper -o m.npz
+    karat paraphrase train fr=en-fr.tsv -o m.npz --combine mean --feature chrf++
+    karat paraphrase train fr=large.en,large.fr -o m.npz --memory 1 --work stages
+    """
+    from karat.evalset.loading import load_evalset
+    from karat.paraphrase.pem.features import as_features, feature_files
+    from karat.paraphrase.pem.judged_pairs import judged_rows
+    from karat.paraphrase.table.phrase_table import ENGLISH
+    from karat.paraphrase.written_files import train_model
+    from karat.text.tokens import TOKENIZERS, Recipe, check_choice, stemmers
+
+    for name, value in (("controls", controls), ("dimension", dimension)):
+        if not judged and value not in (None, False):
+            raise InputError(f"--{name} is for --judged: leave it out, or give both")
+    named_paths = [_split_named(choices, "NAME=FILE or NAME=FILE,FILE") for choices in corpora]
+    tokenizers = dict(_split_named(choices, "NAME=TOKENISER") for choices in toks)
+    links_paths = dict(_split_named(choices, "NAME=FILE") for choices in links)
+    text_paths = [path for _, paths in named_paths for path in paths.split(",")]
+    metric_files = feature_files(as_features(settings["features"]))
+    check_output(output, [*links_paths.values(), *text_paths, *metric_files])
+    check_choice("stem", stem, stemmers())
+    for tok in tokenizers.values():
+        check_choice("tok", tok, TOKENIZERS)
+    for option_name, choices in (("pivot-tok", tokenizers), ("links", links_paths)):
+        for name in choices.keys() - dict(named_paths).keys():
+            expected = ", ".join(dict(named_paths))
+            raise InputError(
+                f"--{option_name} {name}=…: {name} is no pivot language; expected {expected}"
+            )
+    with Bar() as progress:
+        pivots = _open_pivots(named_paths, tokenizers, links_paths, progress, as_text)
+        human = None
+        if judged:
+            evalset = load_evalset(judged, progress=progress)
+            human = judged_rows(evalset, dimension, controls=controls)
+        settings |= {"memory": memory, "recipe": Recipe(ENGLISH.tok, ENGLISH.case, stem)}
+        result = train_model(pivots, output, human, progress=progress, **settings)
+    for note in result.notes:
+        click.echo(note, err=True)
+    click.echo(": ".join(result.rows[0]))
+
+
+def _split_named(argument: str, expected: str) -> tuple[str, str]:
+    name, equals, value = argument.partition("=")
+    if not (name and equals and value):
+        raise InputError(f"{quoted(argument)}: expected {expected}")
+    return name, value
+
+
+def _open_pivots(
+    named_paths: list[tuple[str, str]],
+    tokenizers: dict[str, str],
+    links_paths: dict[str, str],
+    progress: Progress,
+    as_text: bool,
+) -> dict[str, Pivot]:
+    """Open the texts and links of each pivot language."""
+    from karat.paraphrase.align.links import read_pharaoh
+    from karat.paraphrase.align.parallel_text import Parallel, read_parallel
+    from karat.paraphrase.pem.training import Pivot
+    from karat.paraphrase.table.phrase_table import PIVOT
+    from karat.text.tokens import Recipe
+
+    texts: dict[str, list[Parallel]] = {}
+    for name, paths in named_paths:
+        first, *second = paths.split(",")
+        if len(second) > 1:
+            raise InputError(f"{quoted(paths)}: {1 + len(second)} files; expected one or two")
+        text = read_parallel(first, second[0] if second else None, progress, as_text=as_text)
+        texts.setdefault(name, []).append(text)
+    links = {name: read_pharaoh(path, progress) for name, path in links_paths.items()}
+    return {
+        name: Pivot(corpora, Recipe(tokenizers.get(name, PIVOT.tok), PIVOT.case), links.get(name))
+        for name, corpora in texts.items()
+    }
+
+
+@click.command(name="controls", cls=Command)
+@click.argument("name", metavar="SET", shell_complete=options.complete_set)
+@click.argument("target", metavar="TARGET", type=click.Path())
+@dimension_option
+@options.seed
+def controls(name: str, target: str, dimension: str | None, seed: int) -> None:
+    """Add three control systems with fixed scores to a set of judged paraphrases.
+
+    The controls are the original itself (score 2 of 5), a random other original (1), and words
+    drawn from a unigram model (1). TARGET must not exist yet.
+
+    \b
+    karat paraphrase controls demo-paraphrases with-controls
+    """
+    from karat.paraphrase.written_files import write_controls
+
+    with Bar() as progress:
+        result = write_controls(name, target, dimension, seed, progress=progress)
+    click.echo(": ".join(result.rows[0]))
+
+
+@click.command(name="table", cls=Command)
+@click.argument("source", metavar="FILE", type=click.Path())
+@click.argument("pivot", metavar="[PIVOT]", type=click.Path(), required=False)
+@option("-o --output", "Write the table to FILE (atomic).", path, required=True)
+@_word_option(
+    "--stem", "Stemmer of the source language. For a Moses table: the one it was built with."
+)
+@_word_option("--tok", "Tokeniser of the source language.", "13a", "TOKENISER")
+@_word_option("--pivot-tok", "Tokeniser of the pivot language.", "13a", "TOKENISER")
+@options.as_text
+@aligner_option("fertility")
+@prefix_option("4; with hmm 0")
+@agreement_option("min; with hmm root")
+@memory_option
+@options.threads
+def table(
+    source: str,
+    pivot: str | None,
+    output: str,
+    stem: str,
+    tok: str,
+    pivot_tok: str,
+    as_text: bool,
+    **training: Any,
+) -> None:
+    """Build a phrase table from parallel text, or convert one.
+
+    With PIVOT, FILE and PIVOT are parallel texts, aligned line by line; a table is built from them.
+    Without PIVOT, FILE is converted: a Moses phrase table (.gz is fine) to a table of Karat; a
+    table of Karat, or a model with one pivot language, to a Moses phrase table.
+
+    \b
+    karat paraphrase table phrase-table.gz -o en-fr.npz
+    karat paraphrase table en-fr.npz -o phrase-table.gz
+    karat paraphrase table en.txt fr.txt --stem porter --memory 1 -o en-fr.npz
+    karat paraphrase table en.txt fr.txt --aligner hmm -o en-fr.npz
+    karat score out.txt -r in.txt -m pivot_f1:table=en-fr.npz
+    """
+    from karat.paraphrase.align.aligner import Aligner
+    from karat.paraphrase.written_files import convert_table, make_table
+
+    check_output(output, [source] if pivot is None else [source, pivot])
+    if pivot is None:
+        for name in ("aligner", "prefix", "agreement", "memory", "threads"):
+            if training[name] is not None:
+                advice = f"add PIVOT, or leave out --{name}"
+                raise InputError(f"--{name} is only for parallel text: {advice}")
+    with Bar() as progress:
+        if pivot is None:
+            result = convert_table(source, output, stem=stem, tok=tok, progress=progress)
+        else:
+            model = training.pop("aligner") or "fertility"
+            links = {part: training.pop(part) for part in ("agreement", "prefix")}
+            training |= {"stem": stem, "tok": tok, "pivot_tok": pivot_tok, "as_text": as_text}
+            aligner = Aligner(model=model, **links)
+            result = make_table(
+                source, pivot, output, aligner=aligner, progress=progress, **training
+            )
+    click.echo(": ".join(result.rows[0]))
+
+
+_DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-final-and")
+_MAX_ITERATIONS = 1000  # aligner.MAX_ITERATIONS, which is not imported for --help
+
+
+def _recipe_options(function: F) -> F:
+    """Add the recipes of both sides: `tok`, `case` and `stem`, and those of the pivot language."""
+    for side, prefix in (("pivot", "pivot-"), ("source", "")):
+        for name, default, label in (
+            ("stem", "none", "Stemmer"),
+            ("case", "lower", "Case (mixed or lower)"),
+            ("tok", "none", "Tokeniser (none splits at white space)"),
+        ):
+            add = _word_option(
+                f"--{prefix}{name}", f"{label} of the {side} language.", default, "NAME"
+            )
+            function = add(function)
+    return function
+
+
+def _iterations(name: str, model: str) -> Callable[[F], F]:
+    help = f"Iterations of {model}. Default: 4; with hmm 5."
+    return option(name, help, integer(0, _MAX_ITERATIONS), heading=ADVANCED)
+
+
+@click.command(name="align", cls=Command)
+@click.argument("source", type=click.Path())
+@click.argument("pivot", type=click.Path(), required=False)
+@option("-o --output", "Write the links to FILE (atomic).", path)
+@option(
+    "--decoding",
+    f"Links to keep: {', '.join(_DECODINGS)}. `posterior` keeps links above --threshold, the "
+    "others combine the best links of both directions.",
+    choice(*_DECODINGS),
+    "posterior",
+    metavar="NAME",
+)
+@option(
+    "--threshold",
+    "Lowest posterior probability of a link. Default: 0.4; with --aligner hmm 0.5.",
+    float,
+    metavar="X",
+)
+@_recipe_options
+@options.as_text
+@aligner_option("fertility")
+@prefix_option("4; with hmm 0")
+@_iterations("--model1", "IBM model 1")
+@_iterations("--hmm", "the HMM")
+@agreement_option("min; with hmm root")
+@option("--longest", "Skip sentences with more than N words.", integer(1), 200, heading=ADVANCED)
+@memory_option
+@options.threads
+def align(
+    source: str,
+    pivot: str | None,
+    as_text: bool,
+    memory: int | None,
+    threads: Any,
+    output: str | None,
+    **given: Any,
+) -> None:
+    """Align the words of a parallel text.
+
+    SOURCE and PIVOT are aligned line by line. Without PIVOT, SOURCE has two columns separated by a
+    tab. Links are written in Pharaoh format, such as `0-0 1-2`: source-pivot, words from 0.
+
+    \b
+    karat paraphrase align english.txt french.txt -o links.txt
+    karat paraphrase align english-french.tsv.gz --tok 13a --pivot-tok 13a
+    """
+    from karat.paraphrase.align.aligner import Aligner
+    from karat.paraphrase.align.alignment import align_text
+    from karat.paraphrase.align.links import pharaoh_lines
+    from karat.paraphrase.align.parallel_text import read_parallel
+    from karat.text.tokens import Recipe
+
+    check_output(output, [source] if pivot is None else [source, pivot])
+    recipe, pivot_recipe = (
+        Recipe(*(given.pop(f"{prefix}{part}") for part in ("tok", "case", "stem")))
+        for prefix in ("", "pivot_")
+    )
+    settings = Aligner(model=given.pop("aligner") or "fertility", **given)
+    with Bar() as progress:
+        text = read_parallel(source, pivot, progress, as_text=as_text)
+        work: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+        alignment = align_text(text, recipe, pivot_recipe, settings, **work)
+    say(pharaoh_lines(alignment.links), output)
+    if output is not None:
+        row = alignment.rows[0]
+        summary = f"{row.links:,} links in {row.sentences:,} sentence pairs"
+        click.echo(f"{output}: {summary} ({alignment.signature})")
+    for note in alignment.notes:
+        click.echo(note, err=True)
