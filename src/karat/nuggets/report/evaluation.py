@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
 _LEFT = {"system": "run", "institution": "institution", "question": "question"}
-"""What is left out at a time."""
+"""The unit that is left out at a time."""
 
 
 def evaluation_answer(evaluation: NuggetEvaluation) -> tuple[str, ...]:

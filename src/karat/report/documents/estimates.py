@@ -216,7 +216,7 @@ def _score_text(estimate: Estimate, row: EstimateRow) -> str:
 
 
 def _judge_sentences(estimate: Estimate) -> Iterator[str]:
-    """What the judges add."""
+    """Say how much the judges add."""
     if not estimate.judges or isnan(estimate.ratio):
         return
     n_judged, n_systems = len(estimate.with_judges), len(estimate.rows)
