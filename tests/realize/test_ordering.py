@@ -14,7 +14,7 @@ from karat.errors import InputError, Interrupted
 from karat.realize import labelling
 from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import InputTrees, input_trees, read_trees
-from karat.realize.ordering import OrderingModel, TreeletScores
+from karat.realize.ordering import OrderingModel, TreeletScores, train_ordering
 from karat.realize.treebank import Treebank, read_treebank
 from karat.storage.store import ModelStore
 
@@ -41,7 +41,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Treebank:
 
 @pytest.fixture(scope="module", params=["words", "all"])
 def model(request: pytest.FixtureRequest, treebank: Treebank, small: None) -> OrderingModel:
-    return OrderingModel.train(treebank, request.param)
+    return train_ordering(treebank, request.param)
 
 
 def sentences(model: OrderingModel, trees: InputTrees) -> list[str]:
@@ -86,7 +86,7 @@ def test_a_saved_model_is_the_same(model: OrderingModel, tmp_path: Path) -> None
 
 def test_training_is_repeatable(treebank: Treebank) -> None:
     few = input_trees(treebank, "all")
-    first, second = (OrderingModel.train(treebank, "all", seed=3) for _ in range(2))
+    first, second = (train_ordering(treebank, "all", seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
     assert first.realize(few, 2) == second.realize(few, 2)
 
@@ -117,7 +117,7 @@ def test_an_order_is_explained(model: OrderingModel, tmp_path: Path) -> None:
 
 
 def test_words_are_not_enough_for_a_model_of_all(treebank: Treebank) -> None:
-    model = OrderingModel.train(treebank, "all")
+    model = train_ordering(treebank, "all")
     with pytest.raises(InputError, match="only words: read them with inputs='all'"):
         model.realize(input_trees(treebank, "words"))
 
@@ -130,13 +130,13 @@ def test_k_is_at_least_one(model: OrderingModel, treebank: Treebank, k: int) -> 
 
 def test_unknown_inputs(treebank: Treebank) -> None:
     with pytest.raises(InputError, match="inputs='tags': expected one of words, all"):
-        OrderingModel.train(treebank, "tags")
+        train_ordering(treebank, "tags")
 
 
 def test_one_word_and_a_single_sentence(tmp_path: Path) -> None:
     one = bank(tmp_path, "1\tyes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_\n\n")
     for inputs in ("words", "all"):
-        model = OrderingModel.train(one, inputs)
+        model = train_ordering(one, inputs)
         assert sentences(model, input_trees(one, inputs)) == ["yes"]
 
 
@@ -148,7 +148,7 @@ def test_a_tree_that_is_not_projective_is_trained_on_and_ordered(
         for i, (word, head) in enumerate([("a", 3), ("b", 4), ("c", 0), ("d", 1)], 1)
     )
     crossed = bank(tmp_path, text + "\n")
-    found = OrderingModel.train(crossed, "all").realize(input_trees(crossed, "all"))
+    found = train_ordering(crossed, "all").realize(input_trees(crossed, "all"))
     assert sorted(found[0][0].nodes) == [0, 1, 2, 3]
 
 
@@ -161,14 +161,14 @@ def test_training_can_be_stopped(treebank: Treebank) -> None:
             raise Interrupted("interrupted")
 
     with pytest.raises(Interrupted):
-        OrderingModel.train(treebank, "all", progress=progress)
+        train_ordering(treebank, "all", progress=progress)
     assert [done for done, _, _ in seen] == list(range(6))
 
 
 @pytest.mark.parametrize("inputs", ["words", "all"])
 def test_all_progress_is_reported(treebank: Treebank, inputs: str) -> None:
     seen: list[tuple[int, int]] = []
-    OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
+    train_ordering(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
     assert {total for _, total in seen} == {len(seen)}
 
 

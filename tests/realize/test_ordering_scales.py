@@ -37,7 +37,7 @@ from karat import _kernel
 from karat.realize import labelling
 from karat.realize import ordering as ordering_training
 from karat.realize.input_trees import input_trees
-from karat.realize.ordering import OrderingModel, Scales, mean_scales
+from karat.realize.ordering import Scales, mean_scales, train_ordering
 from karat.realize.symbols import NodeColumns, symbols, to_columns
 from karat.realize.treebank import Treebank, read_treebank
 
@@ -191,19 +191,19 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 def test_a_model_from_words_has_no_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _, _, treebank = toy_columns(tmp_path, 80)
-    assert OrderingModel.train(treebank, "words").lm_weight == ordering_training.LM_WEIGHT
+    assert train_ordering(treebank, "words").lm_weight == ordering_training.LM_WEIGHT
 
 
 def test_a_model_is_trained_with_scales(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
     inputs = "all"
     _, _, treebank = toy_columns(tmp_path, 80)
     seen: list[tuple[int, int]] = []
-    model = OrderingModel.train(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
+    model = train_ordering(treebank, inputs, progress=lambda d, t, _: seen.append((d, t)))
     assert [done for done, _ in seen] == list(range(seen[0][1]))
-    again = OrderingModel.train(treebank, inputs)
+    again = train_ordering(treebank, inputs)
     np.testing.assert_array_equal(model.weights, again.weights)
     small.setattr(ordering_training, "MIN_SCALE_SENTENCES", 1000)
-    plain = OrderingModel.train(treebank, inputs)
+    plain = train_ordering(treebank, inputs)
     assert (model.weights != plain.weights).any()
     assert model.lm_weight != plain.lm_weight == ordering_training.LM_WEIGHT
     (tmp_path / "new.conllu").write_text(toy_treebank(30, 2), "utf-8")

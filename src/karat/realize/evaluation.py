@@ -436,8 +436,7 @@ def realize_lemmas(
     """
     bank = with_lemmas(treebank)
     trees, references = input_trees(bank, "lemmas"), input_trees(treebank).without_spaces()
-    starts = np.repeat(trees.offsets[:-1], np.diff(trees.offsets))
-    gold_forms = [bank.words[j].lower() for j in (starts + trees.places).tolist()]
+    gold_forms = [bank.words[j].lower() for j in (trees.starts + trees.places).tolist()]
     first = trees.choose([0])
     realizer.inflection.forms(first, realizer.realize(first))  # see `realize_each`
     begin = time.process_time()

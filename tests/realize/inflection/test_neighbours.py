@@ -46,8 +46,12 @@ WORD = st.dictionaries(st.sampled_from(FORMS), st.floats(-2, 2), min_size=1, max
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 99), st.lists(st.lists(WORD, min_size=1, max_size=4), min_size=1, max_size=3))
 def test_the_best_forms_are_those_of_an_oracle(seed: int, sentences: list) -> None:
-    model, candidates = random_model(seed), Candidates.of(sentences)
-    rows = choose_forms(model, candidates, candidates.choices.priors).tolist()
+    words_of_all = [word for sentence in sentences for word in sentence]
+    starts = np.cumsum([0, *map(len, sentences)])
+    candidates = Candidates.of([dict.fromkeys(word, 1) for word in words_of_all], starts)
+    scores = np.array([value for word in words_of_all for value in word.values()])
+    model = random_model(seed)
+    rows = choose_forms(model, candidates, scores).tolist()
     found = iter(candidates.forms[row] for row in rows)
     for sentence in sentences:
         words = tuple(next(found) for _ in sentence)
