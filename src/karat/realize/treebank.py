@@ -145,7 +145,7 @@ class Treebank:
         mothers: Ints = np.where(self.heads > 0, self.starts + self.heads - 1, -1)
         return mothers
 
-    def select(self, sentences: Sequence[int]) -> Treebank:
+    def select(self, sentences: Sequence[int] | Ints) -> Treebank:
         """Return some sentences, in the order in which they are named."""
         spans = [range(*self.offsets[i : i + 2].tolist()) for i in sentences]
         words = np.array([*chain(*spans)], dtype=np.int64)
