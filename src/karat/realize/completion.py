@@ -188,7 +188,7 @@ def _placements(filling: Filling, wide: Filling) -> list[Shown]:
         for order in orders
         if all(fits(item, wide[k]) for item, k in zip(filling, order, strict=True))
     )
-    placements = (tuple(shown.get(k) for k in range(len(wide))) for shown in items)
+    placements = (tuple(placed.get(k) for k in range(len(wide))) for placed in items)
     return list(islice(dict.fromkeys(placements), MAX_PLACEMENTS))
 
 

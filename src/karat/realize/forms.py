@@ -319,8 +319,10 @@ class FormTable:
         """Return a cell without features that its UPOS never had: they tell nothing of forms."""
         if cell in self.counts or (cell.upos, "") not in self._features:
             return cell
-        known = [part for part in cell.features.split("|") if (cell.upos, part) in self._features]
-        return cell._replace(features="|".join(known))
+        known_features = [
+            part for part in cell.features.split("|") if (cell.upos, part) in self._features
+        ]
+        return cell._replace(features="|".join(known_features))
 
     @cached_property
     def _features(self) -> frozenset[tuple[str, str]]:

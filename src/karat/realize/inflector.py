@@ -244,12 +244,12 @@ def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> In
     begins = np.flatnonzero(doubtful[1:] & ~doubtful[:-1]) + 1
     ends = np.flatnonzero(doubtful[:-1] & ~doubtful[1:]) + 1
     for first, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        own = [scores[rows[at] : rows[at] + counts[at]] for at in range(first, end)]
-        total, back = own[0] + between(first)[0], []
+        form_scores = [scores[rows[at] : rows[at] + counts[at]] for at in range(first, end)]
+        total, back = form_scores[0] + between(first)[0], []
         for at in range(first + 1, end):
             sums = total[:, None] + between(at)
             back.append(sums.argmax(axis=0))
-            total = sums.max(axis=0) + own[at - first]
+            total = sums.max(axis=0) + form_scores[at - first]
         best = [int((total + between(end)[:, 0]).argmax())]
         for steps in reversed(back):
             best.append(int(steps[best[-1]]))

@@ -180,8 +180,8 @@ def input_trees(treebank: Treebank, inputs: str = "words", *, lower: bool = True
 
 def unordered_trees(treebank: Treebank, inputs: str, *, lower: bool = True) -> InputTrees:
     """Return the sentences of a treebank as unordered trees, however long they are."""
-    given = treebank.lemmas if inputs == "lemmas" else treebank.words
-    words, blank = [word.lower() for word in given] if lower else list(given), [""] * len(given)
+    texts = treebank.lemmas if inputs == "lemmas" else treebank.words
+    words, blank = [word.lower() for word in texts] if lower else list(texts), [""] * len(texts)
     contents = {"words": words, "tags": blank, "relations": blank}  # what nodes are sorted by
     if inputs != "words":
         contents |= {"tags": treebank.upos, "relations": treebank.relations}

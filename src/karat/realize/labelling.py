@@ -90,7 +90,7 @@ class Classifier:
             symbols_of_names = np.append(symbols(list(names)), np.uint32(0))  # at -1: no doubt
             labels[kind] = symbols_of_names[numbers[:, k, 0]]
             if kind == DOUBTED_KIND:
-                labels["others"] = symbols_of_names[numbers[:, k, 1]]
+                labels["doubtful_relations"] = symbols_of_names[numbers[:, k, 1]]
         return labels
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
@@ -179,7 +179,7 @@ def jackknife(
     classifiers: dict[int, Classifier] = {}
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
     splits.append((np.arange(len(folds)), np.arange(0)))  # at last all, and none
-    kinds = [*gold, *(["others"] if DOUBTED_KIND in gold else [])]
+    kinds = [*gold, *(["doubtful_relations"] if DOUBTED_KIND in gold else [])]
     for n in passes:
         predicted = {kind: np.empty(columns.nodes, dtype=np.uint32) for kind in kinds}
         stop = Stop()

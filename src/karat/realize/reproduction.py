@@ -7,7 +7,6 @@ the sentence of Figure 2 from the tree that is printed there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import resources
 
 from karat.api import compare
 from karat.arrays import np
@@ -21,7 +20,7 @@ from karat.realize.evaluation import (
 )
 from karat.realize.fergus import Fergus
 from karat.realize.input_trees import InputTrees, Realizer, input_trees
-from karat.realize.treebank import Treebank, read_treebank, slice_sentences
+from karat.realize.treebank import Treebank, bundled_treebank, read_treebank, slice_sentences
 from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
     FAILS,
@@ -65,7 +64,7 @@ def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
         data = "treebank-ewt"
         train, test = (read_treebank(request.data / place) for place in (TRAIN, TEST))
     else:
-        data, bank = "the bundled treebank", _demo()
+        data, bank = "the bundled treebank", bundled_treebank()
         is_held_out = np.arange(len(bank)) % HELD_OUT_STEP == 0
         train, test = (bank.select(np.flatnonzero(is_held_out == part)) for part in (False, True))
     fergus = Fergus.train(train, progress=request.progress)
@@ -95,15 +94,6 @@ def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
             _attached_as_in_training(fergus),
         ),
     )
-
-
-def _demo() -> Treebank:
-    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
-    with resources.as_file(place) as path:
-        return read_treebank(path)
-
-
-# ------------------------------------------------------------------------------------ numbers
 
 
 def _worked_example() -> Iterator[ReproducedNumber]:
@@ -139,9 +129,6 @@ def _numbers(scores: list[RealizerScores], data: str) -> Iterator[ReproducedNumb
             item = f"{row.model}: {ACCURACY_NAMES[key]}"
             values = published_values.get(key), getattr(row, key)
             yield ReproducedNumber("Table 1", item, "accuracy", *values, data)
-
-
-# -------------------------------------------------------------------------------- conclusions
 
 
 def is_better(
@@ -180,9 +167,6 @@ def is_example_right(sentence: str, training: Treebank, data: str) -> Conclusion
     return Conclusion("section 3.3", claim, to_verdict(sentence == right), sentence, data)
 
 
-# ------------------------------------------------------------------------------------ example
-
-
 def _figure_2() -> InputTrees:
     """Return the tree of Figure 2 as input: words alone."""
     rows = [(word, word, "X", "_", "dep", "_") for word in EXAMPLE.words]
@@ -201,16 +185,12 @@ def write_example(fergus: Fergus, tree: InputTrees) -> dict[str, str]:
 
 def _attached_as_in_training(fergus: Fergus) -> str:
     """Say what the supertag model writes for the example with the heads that treebanks give it."""
-    tree = input_trees(slice_sentences(_demo(), 0, 1), "words")
-    sentence = write_example(fergus, tree)["supertags"]
+    tree = input_trees(slice_sentences(bundled_treebank(), 0, 1), "words")
     return (
         "In Figure 2, 'was' depends on 'estimate', and 'phase' on 'for'. In the training trees it "
         "is the other way round; from a tree like these, the supertag model writes: "
-        f"{sentence}"
+        f"{write_example(fergus, tree)['supertags']}"
     )
-
-
-# -------------------------------------------------------------------------------- differences
 
 
 def _differences(train: Treebank, test: Treebank, data: str) -> Iterator[PaperDifference]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from karat.arrays import Ints, NDArray, np
 from karat.realize.content import ContentTrees
@@ -98,8 +98,7 @@ def hash_strings(column: Iterable[str]) -> Hashes:
     return numbered
 
 
-@dataclass(frozen=True, eq=False)
-class FeaturePairs:
+class FeaturePairs(NamedTuple):
     """Nodes in rising order, and for each another node."""
 
     nodes: Ints
@@ -112,8 +111,7 @@ class FeaturePairs:
         return cls(nodes[order], partners[order])
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureBlock:
+class FeatureBlock(NamedTuple):
     """Hashes of features: a row for every entry of `nodes`, which rise."""
 
     nodes: Ints

@@ -38,7 +38,7 @@ class NodeColumns:
     offsets: Ints
     affixes: Symbols = field(default_factory=lambda: _NO_AFFIXES)
     """A row a node; none where nothing will be labelled."""
-    others: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
+    doubtful_relations: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
     """Relations that are less probable, 0 where there is no doubt; none if all were given."""
 
     def __len__(self) -> int:
@@ -53,7 +53,11 @@ class NodeColumns:
     def kernel(self) -> _kernel.TreeColumns:
         """The columns as the kernel takes them, checked."""
         columns = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
-        alternatives = self.others if len(self.others) else np.zeros(self.nodes, dtype=np.uint32)
+        alternatives = (
+            self.doubtful_relations
+            if len(self.doubtful_relations)
+            else np.zeros(self.nodes, dtype=np.uint32)
+        )
         return _kernel.TreeColumns(*columns, alternatives, self.heads, self.offsets)
 
     def blank(self) -> NodeColumns:

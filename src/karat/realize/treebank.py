@@ -9,6 +9,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import resources
 from itertools import chain, compress, count
 from typing import Any, NamedTuple
 
@@ -230,6 +231,13 @@ def read_treebank(path: str | os.PathLike[str]) -> Treebank:
     treebank = parse_treebank(buffer, name)
     check_forms(treebank)
     return treebank
+
+
+def bundled_treebank() -> Treebank:
+    """Return the treebank that comes with Karat; its first sentence is the paper's example."""
+    place = resources.files("karat") / "data" / "treebank" / "demo.conllu"
+    with resources.as_file(place) as path:
+        return read_treebank(path)
 
 
 def check_forms(treebank: Treebank) -> None:
