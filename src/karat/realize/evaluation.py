@@ -145,7 +145,7 @@ class RealizerOutput(NamedTuple):
         pairs = zip(self.sentences, reference_sentences, strict=True)
         exact = sum(written == reference for written, reference in pairs) / len(trees)
         speed = len(trees) / max(self.seconds, 1e-9)
-        return RealizerScores(self.model, self.inputs, *values, exact, speed, self.forms)
+        return RealizerScores._make((self.model, self.inputs, *values, exact, speed, self.forms))
 
 
 class Lead(NamedTuple):
